@@ -1,0 +1,1 @@
+"""refdesk: a reference desk for agents."""

@@ -1,0 +1,565 @@
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class ReportKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    REPORT_KIND_UNSPECIFIED: _ClassVar[ReportKind]
+    REPORT_KIND_SKIPPED: _ClassVar[ReportKind]
+    REPORT_KIND_PARKED: _ClassVar[ReportKind]
+    REPORT_KIND_REMARK: _ClassVar[ReportKind]
+REPORT_KIND_UNSPECIFIED: ReportKind
+REPORT_KIND_SKIPPED: ReportKind
+REPORT_KIND_PARKED: ReportKind
+REPORT_KIND_REMARK: ReportKind
+
+class Document(_message.Message):
+    __slots__ = ("document_id", "project", "source", "path", "revision", "source_revision", "content_hash", "title", "summary", "url", "version", "kind", "language", "text", "sections", "heads", "deleted", "put_at_milliseconds", "previous_paths", "bulk", "token_scale", "previous_content_hashes")
+    DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
+    PROJECT_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    PATH_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_REVISION_FIELD_NUMBER: _ClassVar[int]
+    CONTENT_HASH_FIELD_NUMBER: _ClassVar[int]
+    TITLE_FIELD_NUMBER: _ClassVar[int]
+    SUMMARY_FIELD_NUMBER: _ClassVar[int]
+    URL_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    LANGUAGE_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    SECTIONS_FIELD_NUMBER: _ClassVar[int]
+    HEADS_FIELD_NUMBER: _ClassVar[int]
+    DELETED_FIELD_NUMBER: _ClassVar[int]
+    PUT_AT_MILLISECONDS_FIELD_NUMBER: _ClassVar[int]
+    PREVIOUS_PATHS_FIELD_NUMBER: _ClassVar[int]
+    BULK_FIELD_NUMBER: _ClassVar[int]
+    TOKEN_SCALE_FIELD_NUMBER: _ClassVar[int]
+    PREVIOUS_CONTENT_HASHES_FIELD_NUMBER: _ClassVar[int]
+    document_id: str
+    project: str
+    source: str
+    path: str
+    revision: int
+    source_revision: str
+    content_hash: str
+    title: str
+    summary: str
+    url: str
+    version: str
+    kind: str
+    language: str
+    text: str
+    sections: _containers.RepeatedCompositeFieldContainer[Section]
+    heads: _containers.RepeatedCompositeFieldContainer[Head]
+    deleted: bool
+    put_at_milliseconds: int
+    previous_paths: _containers.RepeatedScalarFieldContainer[str]
+    bulk: bool
+    token_scale: float
+    previous_content_hashes: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, document_id: _Optional[str] = ..., project: _Optional[str] = ..., source: _Optional[str] = ..., path: _Optional[str] = ..., revision: _Optional[int] = ..., source_revision: _Optional[str] = ..., content_hash: _Optional[str] = ..., title: _Optional[str] = ..., summary: _Optional[str] = ..., url: _Optional[str] = ..., version: _Optional[str] = ..., kind: _Optional[str] = ..., language: _Optional[str] = ..., text: _Optional[str] = ..., sections: _Optional[_Iterable[_Union[Section, _Mapping]]] = ..., heads: _Optional[_Iterable[_Union[Head, _Mapping]]] = ..., deleted: _Optional[bool] = ..., put_at_milliseconds: _Optional[int] = ..., previous_paths: _Optional[_Iterable[str]] = ..., bulk: _Optional[bool] = ..., token_scale: _Optional[float] = ..., previous_content_hashes: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class Section(_message.Message):
+    __slots__ = ("level", "breadcrumb", "ordinal", "start", "end")
+    LEVEL_FIELD_NUMBER: _ClassVar[int]
+    BREADCRUMB_FIELD_NUMBER: _ClassVar[int]
+    ORDINAL_FIELD_NUMBER: _ClassVar[int]
+    START_FIELD_NUMBER: _ClassVar[int]
+    END_FIELD_NUMBER: _ClassVar[int]
+    level: int
+    breadcrumb: _containers.RepeatedScalarFieldContainer[str]
+    ordinal: int
+    start: int
+    end: int
+    def __init__(self, level: _Optional[int] = ..., breadcrumb: _Optional[_Iterable[str]] = ..., ordinal: _Optional[int] = ..., start: _Optional[int] = ..., end: _Optional[int] = ...) -> None: ...
+
+class Head(_message.Message):
+    __slots__ = ("generation", "fingerprint", "chunks", "missing_vectors", "swept", "embeddable")
+    GENERATION_FIELD_NUMBER: _ClassVar[int]
+    FINGERPRINT_FIELD_NUMBER: _ClassVar[int]
+    CHUNKS_FIELD_NUMBER: _ClassVar[int]
+    MISSING_VECTORS_FIELD_NUMBER: _ClassVar[int]
+    SWEPT_FIELD_NUMBER: _ClassVar[int]
+    EMBEDDABLE_FIELD_NUMBER: _ClassVar[int]
+    generation: str
+    fingerprint: str
+    chunks: _containers.RepeatedCompositeFieldContainer[ChunkSpan]
+    missing_vectors: _containers.RepeatedScalarFieldContainer[str]
+    swept: bool
+    embeddable: bool
+    def __init__(self, generation: _Optional[str] = ..., fingerprint: _Optional[str] = ..., chunks: _Optional[_Iterable[_Union[ChunkSpan, _Mapping]]] = ..., missing_vectors: _Optional[_Iterable[str]] = ..., swept: _Optional[bool] = ..., embeddable: _Optional[bool] = ...) -> None: ...
+
+class ChunkSpan(_message.Message):
+    __slots__ = ("chunk_id", "breadcrumb", "start", "end", "lead", "tail", "token_count", "first_line", "last_line")
+    CHUNK_ID_FIELD_NUMBER: _ClassVar[int]
+    BREADCRUMB_FIELD_NUMBER: _ClassVar[int]
+    START_FIELD_NUMBER: _ClassVar[int]
+    END_FIELD_NUMBER: _ClassVar[int]
+    LEAD_FIELD_NUMBER: _ClassVar[int]
+    TAIL_FIELD_NUMBER: _ClassVar[int]
+    TOKEN_COUNT_FIELD_NUMBER: _ClassVar[int]
+    FIRST_LINE_FIELD_NUMBER: _ClassVar[int]
+    LAST_LINE_FIELD_NUMBER: _ClassVar[int]
+    chunk_id: str
+    breadcrumb: _containers.RepeatedScalarFieldContainer[str]
+    start: int
+    end: int
+    lead: str
+    tail: str
+    token_count: int
+    first_line: int
+    last_line: int
+    def __init__(self, chunk_id: _Optional[str] = ..., breadcrumb: _Optional[_Iterable[str]] = ..., start: _Optional[int] = ..., end: _Optional[int] = ..., lead: _Optional[str] = ..., tail: _Optional[str] = ..., token_count: _Optional[int] = ..., first_line: _Optional[int] = ..., last_line: _Optional[int] = ...) -> None: ...
+
+class GetDocumentsRequest(_message.Message):
+    __slots__ = ("project", "document_ids", "paths", "include_text", "generations")
+    PROJECT_FIELD_NUMBER: _ClassVar[int]
+    DOCUMENT_IDS_FIELD_NUMBER: _ClassVar[int]
+    PATHS_FIELD_NUMBER: _ClassVar[int]
+    INCLUDE_TEXT_FIELD_NUMBER: _ClassVar[int]
+    GENERATIONS_FIELD_NUMBER: _ClassVar[int]
+    project: str
+    document_ids: _containers.RepeatedScalarFieldContainer[str]
+    paths: _containers.RepeatedScalarFieldContainer[str]
+    include_text: bool
+    generations: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, project: _Optional[str] = ..., document_ids: _Optional[_Iterable[str]] = ..., paths: _Optional[_Iterable[str]] = ..., include_text: _Optional[bool] = ..., generations: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class GetDocumentsResponse(_message.Message):
+    __slots__ = ("items",)
+    ITEMS_FIELD_NUMBER: _ClassVar[int]
+    items: _containers.RepeatedCompositeFieldContainer[GetDocumentsItem]
+    def __init__(self, items: _Optional[_Iterable[_Union[GetDocumentsItem, _Mapping]]] = ...) -> None: ...
+
+class GetDocumentsItem(_message.Message):
+    __slots__ = ("document", "unknown", "moved_to")
+    DOCUMENT_FIELD_NUMBER: _ClassVar[int]
+    UNKNOWN_FIELD_NUMBER: _ClassVar[int]
+    MOVED_TO_FIELD_NUMBER: _ClassVar[int]
+    document: Document
+    unknown: Unknown
+    moved_to: str
+    def __init__(self, document: _Optional[_Union[Document, _Mapping]] = ..., unknown: _Optional[_Union[Unknown, _Mapping]] = ..., moved_to: _Optional[str] = ...) -> None: ...
+
+class Unknown(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class PutDocumentsRequest(_message.Message):
+    __slots__ = ("items",)
+    ITEMS_FIELD_NUMBER: _ClassVar[int]
+    items: _containers.RepeatedCompositeFieldContainer[PutDocumentsItem]
+    def __init__(self, items: _Optional[_Iterable[_Union[PutDocumentsItem, _Mapping]]] = ...) -> None: ...
+
+class PutDocumentsItem(_message.Message):
+    __slots__ = ("document", "expected_revision")
+    DOCUMENT_FIELD_NUMBER: _ClassVar[int]
+    EXPECTED_REVISION_FIELD_NUMBER: _ClassVar[int]
+    document: Document
+    expected_revision: int
+    def __init__(self, document: _Optional[_Union[Document, _Mapping]] = ..., expected_revision: _Optional[int] = ...) -> None: ...
+
+class PutDocumentsResponse(_message.Message):
+    __slots__ = ("outcomes",)
+    OUTCOMES_FIELD_NUMBER: _ClassVar[int]
+    outcomes: _containers.RepeatedCompositeFieldContainer[PutDocumentsOutcome]
+    def __init__(self, outcomes: _Optional[_Iterable[_Union[PutDocumentsOutcome, _Mapping]]] = ...) -> None: ...
+
+class PutDocumentsOutcome(_message.Message):
+    __slots__ = ("committed", "revision")
+    COMMITTED_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    committed: bool
+    revision: int
+    def __init__(self, committed: _Optional[bool] = ..., revision: _Optional[int] = ...) -> None: ...
+
+class NoteDocumentsRequest(_message.Message):
+    __slots__ = ("items",)
+    ITEMS_FIELD_NUMBER: _ClassVar[int]
+    items: _containers.RepeatedCompositeFieldContainer[NoteDocumentsItem]
+    def __init__(self, items: _Optional[_Iterable[_Union[NoteDocumentsItem, _Mapping]]] = ...) -> None: ...
+
+class NoteDocumentsItem(_message.Message):
+    __slots__ = ("document_id", "project", "generation", "revision", "embedded_chunk_ids", "token_counts", "swept")
+    DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
+    PROJECT_FIELD_NUMBER: _ClassVar[int]
+    GENERATION_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    EMBEDDED_CHUNK_IDS_FIELD_NUMBER: _ClassVar[int]
+    TOKEN_COUNTS_FIELD_NUMBER: _ClassVar[int]
+    SWEPT_FIELD_NUMBER: _ClassVar[int]
+    document_id: str
+    project: str
+    generation: str
+    revision: int
+    embedded_chunk_ids: _containers.RepeatedScalarFieldContainer[str]
+    token_counts: _containers.RepeatedScalarFieldContainer[int]
+    swept: bool
+    def __init__(self, document_id: _Optional[str] = ..., project: _Optional[str] = ..., generation: _Optional[str] = ..., revision: _Optional[int] = ..., embedded_chunk_ids: _Optional[_Iterable[str]] = ..., token_counts: _Optional[_Iterable[int]] = ..., swept: _Optional[bool] = ...) -> None: ...
+
+class NoteDocumentsResponse(_message.Message):
+    __slots__ = ("outcomes",)
+    OUTCOMES_FIELD_NUMBER: _ClassVar[int]
+    outcomes: _containers.RepeatedCompositeFieldContainer[NoteDocumentsOutcome]
+    def __init__(self, outcomes: _Optional[_Iterable[_Union[NoteDocumentsOutcome, _Mapping]]] = ...) -> None: ...
+
+class NoteDocumentsOutcome(_message.Message):
+    __slots__ = ("noted",)
+    NOTED_FIELD_NUMBER: _ClassVar[int]
+    noted: bool
+    def __init__(self, noted: _Optional[bool] = ...) -> None: ...
+
+class ListDocumentsRequest(_message.Message):
+    __slots__ = ("project", "generation", "source", "page_token", "page_size")
+    PROJECT_FIELD_NUMBER: _ClassVar[int]
+    GENERATION_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    project: str
+    generation: str
+    source: str
+    page_token: str
+    page_size: int
+    def __init__(self, project: _Optional[str] = ..., generation: _Optional[str] = ..., source: _Optional[str] = ..., page_token: _Optional[str] = ..., page_size: _Optional[int] = ...) -> None: ...
+
+class ListDocumentsResponse(_message.Message):
+    __slots__ = ("documents", "next_page_token")
+    DOCUMENTS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    documents: _containers.RepeatedCompositeFieldContainer[DocumentSummary]
+    next_page_token: str
+    def __init__(self, documents: _Optional[_Iterable[_Union[DocumentSummary, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class DocumentSummary(_message.Message):
+    __slots__ = ("document_id", "source", "path", "title", "chunk_count", "text_length")
+    DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    PATH_FIELD_NUMBER: _ClassVar[int]
+    TITLE_FIELD_NUMBER: _ClassVar[int]
+    CHUNK_COUNT_FIELD_NUMBER: _ClassVar[int]
+    TEXT_LENGTH_FIELD_NUMBER: _ClassVar[int]
+    document_id: str
+    source: str
+    path: str
+    title: str
+    chunk_count: int
+    text_length: int
+    def __init__(self, document_id: _Optional[str] = ..., source: _Optional[str] = ..., path: _Optional[str] = ..., title: _Optional[str] = ..., chunk_count: _Optional[int] = ..., text_length: _Optional[int] = ...) -> None: ...
+
+class ListRecordsRequest(_message.Message):
+    __slots__ = ("project", "source", "page_token", "page_size", "without_heads")
+    PROJECT_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    WITHOUT_HEADS_FIELD_NUMBER: _ClassVar[int]
+    project: str
+    source: str
+    page_token: str
+    page_size: int
+    without_heads: bool
+    def __init__(self, project: _Optional[str] = ..., source: _Optional[str] = ..., page_token: _Optional[str] = ..., page_size: _Optional[int] = ..., without_heads: _Optional[bool] = ...) -> None: ...
+
+class ListRecordsResponse(_message.Message):
+    __slots__ = ("documents", "next_page_token")
+    DOCUMENTS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    documents: _containers.RepeatedCompositeFieldContainer[Document]
+    next_page_token: str
+    def __init__(self, documents: _Optional[_Iterable[_Union[Document, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class ListUnfinishedRequest(_message.Message):
+    __slots__ = ("project", "generation", "page_token", "page_size")
+    PROJECT_FIELD_NUMBER: _ClassVar[int]
+    GENERATION_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    project: str
+    generation: str
+    page_token: str
+    page_size: int
+    def __init__(self, project: _Optional[str] = ..., generation: _Optional[str] = ..., page_token: _Optional[str] = ..., page_size: _Optional[int] = ...) -> None: ...
+
+class ListUnfinishedResponse(_message.Message):
+    __slots__ = ("documents", "next_page_token")
+    DOCUMENTS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    documents: _containers.RepeatedCompositeFieldContainer[UnfinishedDocument]
+    next_page_token: str
+    def __init__(self, documents: _Optional[_Iterable[_Union[UnfinishedDocument, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class UnfinishedDocument(_message.Message):
+    __slots__ = ("document_id", "revision", "missing_count", "swept")
+    DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    MISSING_COUNT_FIELD_NUMBER: _ClassVar[int]
+    SWEPT_FIELD_NUMBER: _ClassVar[int]
+    document_id: str
+    revision: int
+    missing_count: int
+    swept: bool
+    def __init__(self, document_id: _Optional[str] = ..., revision: _Optional[int] = ..., missing_count: _Optional[int] = ..., swept: _Optional[bool] = ...) -> None: ...
+
+class HydrateChunksRequest(_message.Message):
+    __slots__ = ("project", "generation", "chunk_ids", "include_neighbors")
+    PROJECT_FIELD_NUMBER: _ClassVar[int]
+    GENERATION_FIELD_NUMBER: _ClassVar[int]
+    CHUNK_IDS_FIELD_NUMBER: _ClassVar[int]
+    INCLUDE_NEIGHBORS_FIELD_NUMBER: _ClassVar[int]
+    project: str
+    generation: str
+    chunk_ids: _containers.RepeatedScalarFieldContainer[str]
+    include_neighbors: bool
+    def __init__(self, project: _Optional[str] = ..., generation: _Optional[str] = ..., chunk_ids: _Optional[_Iterable[str]] = ..., include_neighbors: _Optional[bool] = ...) -> None: ...
+
+class HydrateChunksResponse(_message.Message):
+    __slots__ = ("chunks",)
+    CHUNKS_FIELD_NUMBER: _ClassVar[int]
+    chunks: _containers.RepeatedCompositeFieldContainer[HydratedChunk]
+    def __init__(self, chunks: _Optional[_Iterable[_Union[HydratedChunk, _Mapping]]] = ...) -> None: ...
+
+class HydratedChunk(_message.Message):
+    __slots__ = ("chunk_id", "document_id", "path", "title", "breadcrumb", "ordinal", "chunk_count", "text", "before", "after", "has_vector", "first_line", "last_line", "revision", "source", "version", "url", "kind")
+    CHUNK_ID_FIELD_NUMBER: _ClassVar[int]
+    DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
+    PATH_FIELD_NUMBER: _ClassVar[int]
+    TITLE_FIELD_NUMBER: _ClassVar[int]
+    BREADCRUMB_FIELD_NUMBER: _ClassVar[int]
+    ORDINAL_FIELD_NUMBER: _ClassVar[int]
+    CHUNK_COUNT_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    BEFORE_FIELD_NUMBER: _ClassVar[int]
+    AFTER_FIELD_NUMBER: _ClassVar[int]
+    HAS_VECTOR_FIELD_NUMBER: _ClassVar[int]
+    FIRST_LINE_FIELD_NUMBER: _ClassVar[int]
+    LAST_LINE_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    URL_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    chunk_id: str
+    document_id: str
+    path: str
+    title: str
+    breadcrumb: _containers.RepeatedScalarFieldContainer[str]
+    ordinal: int
+    chunk_count: int
+    text: str
+    before: str
+    after: str
+    has_vector: bool
+    first_line: int
+    last_line: int
+    revision: int
+    source: str
+    version: str
+    url: str
+    kind: str
+    def __init__(self, chunk_id: _Optional[str] = ..., document_id: _Optional[str] = ..., path: _Optional[str] = ..., title: _Optional[str] = ..., breadcrumb: _Optional[_Iterable[str]] = ..., ordinal: _Optional[int] = ..., chunk_count: _Optional[int] = ..., text: _Optional[str] = ..., before: _Optional[str] = ..., after: _Optional[str] = ..., has_vector: _Optional[bool] = ..., first_line: _Optional[int] = ..., last_line: _Optional[int] = ..., revision: _Optional[int] = ..., source: _Optional[str] = ..., version: _Optional[str] = ..., url: _Optional[str] = ..., kind: _Optional[str] = ...) -> None: ...
+
+class SuggestPathsRequest(_message.Message):
+    __slots__ = ("project", "path", "limit")
+    PROJECT_FIELD_NUMBER: _ClassVar[int]
+    PATH_FIELD_NUMBER: _ClassVar[int]
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
+    project: str
+    path: str
+    limit: int
+    def __init__(self, project: _Optional[str] = ..., path: _Optional[str] = ..., limit: _Optional[int] = ...) -> None: ...
+
+class SuggestPathsResponse(_message.Message):
+    __slots__ = ("paths",)
+    PATHS_FIELD_NUMBER: _ClassVar[int]
+    paths: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, paths: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class GetStatsRequest(_message.Message):
+    __slots__ = ("project", "generation")
+    PROJECT_FIELD_NUMBER: _ClassVar[int]
+    GENERATION_FIELD_NUMBER: _ClassVar[int]
+    project: str
+    generation: str
+    def __init__(self, project: _Optional[str] = ..., generation: _Optional[str] = ...) -> None: ...
+
+class GetStatsResponse(_message.Message):
+    __slots__ = ("document_count", "chunk_count", "embeddable_count", "embedded_count", "missing_vector_count", "sources", "versions", "languages", "other_generation_count", "other_generations")
+    DOCUMENT_COUNT_FIELD_NUMBER: _ClassVar[int]
+    CHUNK_COUNT_FIELD_NUMBER: _ClassVar[int]
+    EMBEDDABLE_COUNT_FIELD_NUMBER: _ClassVar[int]
+    EMBEDDED_COUNT_FIELD_NUMBER: _ClassVar[int]
+    MISSING_VECTOR_COUNT_FIELD_NUMBER: _ClassVar[int]
+    SOURCES_FIELD_NUMBER: _ClassVar[int]
+    VERSIONS_FIELD_NUMBER: _ClassVar[int]
+    LANGUAGES_FIELD_NUMBER: _ClassVar[int]
+    OTHER_GENERATION_COUNT_FIELD_NUMBER: _ClassVar[int]
+    OTHER_GENERATIONS_FIELD_NUMBER: _ClassVar[int]
+    document_count: int
+    chunk_count: int
+    embeddable_count: int
+    embedded_count: int
+    missing_vector_count: int
+    sources: _containers.RepeatedCompositeFieldContainer[SourceStats]
+    versions: _containers.RepeatedScalarFieldContainer[str]
+    languages: _containers.RepeatedScalarFieldContainer[str]
+    other_generation_count: int
+    other_generations: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, document_count: _Optional[int] = ..., chunk_count: _Optional[int] = ..., embeddable_count: _Optional[int] = ..., embedded_count: _Optional[int] = ..., missing_vector_count: _Optional[int] = ..., sources: _Optional[_Iterable[_Union[SourceStats, _Mapping]]] = ..., versions: _Optional[_Iterable[str]] = ..., languages: _Optional[_Iterable[str]] = ..., other_generation_count: _Optional[int] = ..., other_generations: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class SourceStats(_message.Message):
+    __slots__ = ("source", "document_count", "chunk_count")
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    DOCUMENT_COUNT_FIELD_NUMBER: _ClassVar[int]
+    CHUNK_COUNT_FIELD_NUMBER: _ClassVar[int]
+    source: str
+    document_count: int
+    chunk_count: int
+    def __init__(self, source: _Optional[str] = ..., document_count: _Optional[int] = ..., chunk_count: _Optional[int] = ...) -> None: ...
+
+class Report(_message.Message):
+    __slots__ = ("path", "kind", "reason", "reported_at_milliseconds")
+    PATH_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    REPORTED_AT_MILLISECONDS_FIELD_NUMBER: _ClassVar[int]
+    path: str
+    kind: ReportKind
+    reason: str
+    reported_at_milliseconds: int
+    def __init__(self, path: _Optional[str] = ..., kind: _Optional[_Union[ReportKind, str]] = ..., reason: _Optional[str] = ..., reported_at_milliseconds: _Optional[int] = ...) -> None: ...
+
+class ReportDocumentsRequest(_message.Message):
+    __slots__ = ("project", "source", "reports", "cleared_paths")
+    PROJECT_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    REPORTS_FIELD_NUMBER: _ClassVar[int]
+    CLEARED_PATHS_FIELD_NUMBER: _ClassVar[int]
+    project: str
+    source: str
+    reports: _containers.RepeatedCompositeFieldContainer[Report]
+    cleared_paths: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, project: _Optional[str] = ..., source: _Optional[str] = ..., reports: _Optional[_Iterable[_Union[Report, _Mapping]]] = ..., cleared_paths: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class ReportDocumentsResponse(_message.Message):
+    __slots__ = ("report_count",)
+    REPORT_COUNT_FIELD_NUMBER: _ClassVar[int]
+    report_count: int
+    def __init__(self, report_count: _Optional[int] = ...) -> None: ...
+
+class ListReportsRequest(_message.Message):
+    __slots__ = ("project", "source", "limit")
+    PROJECT_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
+    project: str
+    source: str
+    limit: int
+    def __init__(self, project: _Optional[str] = ..., source: _Optional[str] = ..., limit: _Optional[int] = ...) -> None: ...
+
+class ListReportsResponse(_message.Message):
+    __slots__ = ("reports", "report_count")
+    REPORTS_FIELD_NUMBER: _ClassVar[int]
+    REPORT_COUNT_FIELD_NUMBER: _ClassVar[int]
+    reports: _containers.RepeatedCompositeFieldContainer[Report]
+    report_count: int
+    def __init__(self, reports: _Optional[_Iterable[_Union[Report, _Mapping]]] = ..., report_count: _Optional[int] = ...) -> None: ...
+
+class PurgeDocumentsRequest(_message.Message):
+    __slots__ = ("project", "deleted_before_milliseconds")
+    PROJECT_FIELD_NUMBER: _ClassVar[int]
+    DELETED_BEFORE_MILLISECONDS_FIELD_NUMBER: _ClassVar[int]
+    project: str
+    deleted_before_milliseconds: int
+    def __init__(self, project: _Optional[str] = ..., deleted_before_milliseconds: _Optional[int] = ...) -> None: ...
+
+class PurgeDocumentsResponse(_message.Message):
+    __slots__ = ("purged_count",)
+    PURGED_COUNT_FIELD_NUMBER: _ClassVar[int]
+    purged_count: int
+    def __init__(self, purged_count: _Optional[int] = ...) -> None: ...
+
+class Project(_message.Message):
+    __slots__ = ("slug", "description", "surfaces", "model_id", "live_generation", "followed_generations", "floor_cosine", "floor_coverage", "sources", "structured_output", "revision")
+    SLUG_FIELD_NUMBER: _ClassVar[int]
+    DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
+    SURFACES_FIELD_NUMBER: _ClassVar[int]
+    MODEL_ID_FIELD_NUMBER: _ClassVar[int]
+    LIVE_GENERATION_FIELD_NUMBER: _ClassVar[int]
+    FOLLOWED_GENERATIONS_FIELD_NUMBER: _ClassVar[int]
+    FLOOR_COSINE_FIELD_NUMBER: _ClassVar[int]
+    FLOOR_COVERAGE_FIELD_NUMBER: _ClassVar[int]
+    SOURCES_FIELD_NUMBER: _ClassVar[int]
+    STRUCTURED_OUTPUT_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    slug: str
+    description: str
+    surfaces: _containers.RepeatedScalarFieldContainer[str]
+    model_id: str
+    live_generation: str
+    followed_generations: _containers.RepeatedScalarFieldContainer[str]
+    floor_cosine: float
+    floor_coverage: float
+    sources: _containers.RepeatedCompositeFieldContainer[Source]
+    structured_output: bool
+    revision: int
+    def __init__(self, slug: _Optional[str] = ..., description: _Optional[str] = ..., surfaces: _Optional[_Iterable[str]] = ..., model_id: _Optional[str] = ..., live_generation: _Optional[str] = ..., followed_generations: _Optional[_Iterable[str]] = ..., floor_cosine: _Optional[float] = ..., floor_coverage: _Optional[float] = ..., sources: _Optional[_Iterable[_Union[Source, _Mapping]]] = ..., structured_output: _Optional[bool] = ..., revision: _Optional[int] = ...) -> None: ...
+
+class Source(_message.Message):
+    __slots__ = ("name", "kind", "location", "type", "description", "base_url")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    LOCATION_FIELD_NUMBER: _ClassVar[int]
+    TYPE_FIELD_NUMBER: _ClassVar[int]
+    DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
+    BASE_URL_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    kind: str
+    location: str
+    type: str
+    description: str
+    base_url: str
+    def __init__(self, name: _Optional[str] = ..., kind: _Optional[str] = ..., location: _Optional[str] = ..., type: _Optional[str] = ..., description: _Optional[str] = ..., base_url: _Optional[str] = ...) -> None: ...
+
+class GetProjectRequest(_message.Message):
+    __slots__ = ("project",)
+    PROJECT_FIELD_NUMBER: _ClassVar[int]
+    project: str
+    def __init__(self, project: _Optional[str] = ...) -> None: ...
+
+class GetProjectResponse(_message.Message):
+    __slots__ = ("project",)
+    PROJECT_FIELD_NUMBER: _ClassVar[int]
+    project: Project
+    def __init__(self, project: _Optional[_Union[Project, _Mapping]] = ...) -> None: ...
+
+class ListProjectsRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class ListProjectsResponse(_message.Message):
+    __slots__ = ("projects",)
+    PROJECTS_FIELD_NUMBER: _ClassVar[int]
+    projects: _containers.RepeatedCompositeFieldContainer[Project]
+    def __init__(self, projects: _Optional[_Iterable[_Union[Project, _Mapping]]] = ...) -> None: ...
+
+class PutProjectRequest(_message.Message):
+    __slots__ = ("project", "expected_revision")
+    PROJECT_FIELD_NUMBER: _ClassVar[int]
+    EXPECTED_REVISION_FIELD_NUMBER: _ClassVar[int]
+    project: Project
+    expected_revision: int
+    def __init__(self, project: _Optional[_Union[Project, _Mapping]] = ..., expected_revision: _Optional[int] = ...) -> None: ...
+
+class PutProjectResponse(_message.Message):
+    __slots__ = ("project",)
+    PROJECT_FIELD_NUMBER: _ClassVar[int]
+    project: Project
+    def __init__(self, project: _Optional[_Union[Project, _Mapping]] = ...) -> None: ...
