@@ -1,0 +1,1 @@
+"""Engines of docstore: one interface, one module an engine."""

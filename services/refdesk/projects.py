@@ -1,0 +1,72 @@
+"""What an operator declares of a project and its sources, as one file holds it; knows nothing of how any service stores it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+SLUG = r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"
+RESERVED_SLUGS = frozenset({"docs", "all", "health", "api"})
+SURFACES = ("docs", "site", "procedures", "notes", "connector")
+
+Slug = Annotated[str, Field(pattern=SLUG)]
+
+
+class Declared(BaseModel):
+    """A frozen part of the declared file; an unknown key is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class FloorSettings(Declared):
+    """Relevance floor of a project; an absent part is the model's own."""
+
+    cosine: float | None = Field(None, ge=-1, le=1, description="Cosine similarity of the best chunk.")
+    coverage: float | None = Field(None, ge=0, le=1, description="Share of the query's idf mass that one hit holds.")
+
+
+class SourceSettings(Declared):
+    """One named origin of documents."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}$", description="First path segment.")
+    kind: Literal["folder", "push"] = Field("folder", description="Where its documents come from.")
+    path: str = Field("", description="Folder that is followed, for kind folder.")
+    type: Literal["documentation", "api"] = Field("documentation", description="What its pages are.")
+    include: tuple[str, ...] = Field(("**/*.md", "**/*.mdx", "**/*.markdown"), description="Globs to take.")
+    exclude: tuple[str, ...] = Field((), description="Globs to leave out of what is taken.")
+    version: str = Field("", max_length=64, description="Release label of all its documents.")
+    language: str = Field("", max_length=8, description="ISO 639-1; detected per document where absent.")
+    base_url: str = Field("", description="url = base_url + path without extension + /")
+    description: str = Field("", max_length=300, description="One line.")
+    contexts: dict[str, str] = Field(default_factory=dict, description="Descriptions of path prefixes.")
+    chunk_tokens: int = Field(200, ge=40, le=2000, description="Size that chunks aim for, tokens.")
+    max_bytes: int = Field(1_048_576, ge=1, description="A larger file is reported by name, not indexed.")
+    poll_seconds: float = Field(60, ge=1, description="How often the folder is listed; it is watched too.")
+
+    @field_validator("base_url")
+    @classmethod
+    def end_with_slash(cls, value: str) -> str:
+        """A base URL ends with one slash, so that paths can be put behind it."""
+        return value.rstrip("/") + "/" if value else ""
+
+
+class ProjectSettings(Declared):
+    """The unit of isolation: its own documents, model, floor, pins."""
+
+    surfaces: tuple[Literal["docs", "site", "procedures", "notes", "connector"], ...] = ("docs",)
+    description: str = Field("", max_length=300)
+    model: str = Field("", description="Model id; empty: the embedder's default.")
+    floor: FloorSettings = FloorSettings()
+    pins: tuple[str, ...] = ()
+    structured_output: bool = Field(False, description="Tools publish output schemas and structured content.")
+    sources: tuple[SourceSettings, ...] = ()
+
+    @field_validator("sources")
+    @classmethod
+    def refuse_equal_names(cls, value: tuple[SourceSettings, ...]) -> tuple[SourceSettings, ...]:
+        """Two sources of one name would share paths."""
+        names = [source.name for source in value]
+        if len(set(names)) < len(names):
+            raise ValueError("two sources have the same name; give each a name of its own")
+        return value

@@ -1,0 +1,1 @@
+"""How services call each other, near or far."""

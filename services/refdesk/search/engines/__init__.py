@@ -1,0 +1,1 @@
+"""Engines of search: one interface, one module an engine."""

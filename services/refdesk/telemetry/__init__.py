@@ -1,0 +1,1 @@
+"""refdesk's telemetry."""
