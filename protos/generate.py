@@ -1,4 +1,4 @@
-"""Generates services/refdesk/api from the protos: messages, stubs, and one typed Protocol a service; `--check` says whether it is current."""
+"""Generates services/refdesk/api from the protos: messages, stubs, one typed Protocol a service; `--check` says if it is current."""
 
 from __future__ import annotations
 
@@ -94,9 +94,7 @@ def install(built: Path) -> None:
 def differences(built: Path) -> list[str]:
     """Names of generated files that are missing, extra or different in the committed package."""
     wanted = {path.relative_to(built) for path in built.rglob("*") if path.is_file()}
-    present = {
-        path.relative_to(API) for path in API.rglob("*") if path.is_file() and "__pycache__" not in path.parts
-    }
+    present = {path.relative_to(API) for path in API.rglob("*") if path.is_file() and "__pycache__" not in path.parts}
     differing = {name for name in wanted & present if not filecmp.cmp(built / name, API / name, shallow=False)}
     return sorted(str(name) for name in (wanted ^ present) | differing)
 

@@ -57,7 +57,7 @@ class ProjectSettings(Declared):
     surfaces: tuple[Literal["docs", "site", "procedures", "notes", "connector"], ...] = ("docs",)
     description: str = Field("", max_length=300)
     model: str = Field("", description="Model id; empty: the embedder's default.")
-    floor: FloorSettings = FloorSettings()
+    floor: FloorSettings = Field(default_factory=lambda: FloorSettings(cosine=None, coverage=None))
     pins: tuple[str, ...] = ()
     structured_output: bool = Field(False, description="Tools publish output schemas and structured content.")
     sources: tuple[SourceSettings, ...] = ()

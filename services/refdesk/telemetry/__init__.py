@@ -1,1 +1,1 @@
-"""refdesk's telemetry."""
+"""Logs, metrics and health as every service gives them."""

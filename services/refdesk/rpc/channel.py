@@ -1,0 +1,41 @@
+"""Opens gRPC channels to other services: balanced over their pods, one retry, message caps."""
+
+from __future__ import annotations
+
+import json
+
+import grpc
+
+MESSAGE_BYTES = 64 * 1024 * 1024
+"""Cap of one message, on both ends; writers split their batches far below it."""
+
+SERVICE_CONFIG = json.dumps(
+    {
+        "loadBalancingConfig": [{"round_robin": {}}],
+        "methodConfig": [
+            {
+                "name": [{}],
+                "retryPolicy": {
+                    "maxAttempts": 2,
+                    "initialBackoff": "0.05s",
+                    "maxBackoff": "0.5s",
+                    "backoffMultiplier": 2,
+                    "retryableStatusCodes": ["UNAVAILABLE", "RESOURCE_EXHAUSTED"],
+                },
+            }
+        ],
+        "retryThrottling": {"maxTokens": 10, "tokenRatio": 0.1},
+    }
+)
+SIZE_OPTIONS = [("grpc.max_receive_message_length", MESSAGE_BYTES), ("grpc.max_send_message_length", MESSAGE_BYTES)]
+
+
+def open_channel(address: str) -> grpc.aio.Channel:
+    """A channel to `host:port` (or any gRPC target such as `dns:///name:port`); it connects on first use and again by itself."""
+    options = [
+        ("grpc.service_config", SERVICE_CONFIG),
+        ("grpc.dns_min_time_between_resolutions_ms", 2000),
+        ("grpc.max_reconnect_backoff_ms", 2000),
+        *SIZE_OPTIONS,
+    ]
+    return grpc.aio.insecure_channel(address, options=options)

@@ -1,0 +1,43 @@
+"""A service in another process as its callers hold it: the same methods, the same messages, the same errors."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import grpc
+
+from refdesk import errors
+from refdesk.rpc import deadline
+from refdesk.rpc.contract import Contract, Method
+from refdesk.rpc.status import from_call
+
+MOST_SECONDS = 120.0
+"""A call without a deadline of its own (publishing a large batch) ends after this."""
+
+
+class Far:
+    """A client of one service over one channel."""
+
+    def __init__(self, channel: grpc.aio.Channel, contract: Contract) -> None:
+        for method in contract.methods:
+            setattr(self, method.name, _remote(channel, contract.component, method))
+
+
+def _remote(channel: grpc.aio.Channel, component: str, method: Method) -> Callable[[Any], Awaitable[Any]]:
+    call = channel.unary_unary(
+        method.path,
+        request_serializer=method.request.SerializeToString,
+        response_deserializer=method.response.FromString,
+    )
+
+    async def remote(request: Any) -> Any:
+        left = deadline.remaining_seconds(MOST_SECONDS) - deadline.HOP_MARGIN_SECONDS
+        if left <= 0:
+            raise errors.DeadlineExceeded(f"no time was left to ask {component}")
+        try:
+            return await call(request, timeout=left)
+        except grpc.aio.AioRpcError as failure:
+            raise from_call(failure, component) from None
+
+    return remote

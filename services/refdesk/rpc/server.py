@@ -1,0 +1,117 @@
+"""Serves services over gRPC: one generic handler a contract, health, reflection, and a stop that lets calls finish."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import grpc
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_health.v1._async import HealthServicer
+from grpc_reflection.v1alpha import reflection
+from grpc_status import rpc_status
+
+from refdesk import errors
+from refdesk.rpc import deadline
+from refdesk.rpc.boundary import Near
+from refdesk.rpc.channel import SIZE_OPTIONS
+from refdesk.rpc.contract import CONTRACTS, Contract, Method
+from refdesk.rpc.status import to_status
+
+HEALTH_SECONDS = 0.5
+DRAIN_SECONDS = 20.0
+CONNECTION_AGE_MILLISECONDS = 60_000
+
+class Service(Protocol):
+    """What the server needs of a service beside its contract."""
+
+    def not_ready_reason(self) -> str:
+        """Empty when it can serve, else why not."""
+
+
+class Server:
+    """One gRPC listener for the services of this process."""
+
+    def __init__(self, services: Mapping[str, Service], address: str) -> None:
+        self._services = dict(services)
+        self._address = address
+        self._health = HealthServicer()
+        self._watch: asyncio.Task[None] | None = None
+        self._server: grpc.aio.Server | None = None
+        self.port = 0
+
+    async def start(self) -> None:
+        """Binds and serves.
+
+        Raises: Unavailable when the address cannot be bound.
+        """
+        options = [("grpc.max_connection_age_ms", CONNECTION_AGE_MILLISECONDS), ("grpc.so_reuseport", 0), *SIZE_OPTIONS]
+        server = grpc.aio.server(options=options)
+        contracts = [CONTRACTS[component] for component in self._services if component in CONTRACTS]
+        for contract in contracts:
+            server.add_generic_rpc_handlers((_handlers(Near(self._services[contract.component], contract), contract),))
+        health = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
+        _add_health(self._health, server)
+        reflection.enable_server_reflection(
+            [contract.full_name for contract in contracts] + [health, reflection.SERVICE_NAME], server
+        )
+        try:
+            self.port = server.add_insecure_port(self._address)
+        except RuntimeError:
+            raise errors.Unavailable(
+                f"cannot listen on {self._address}: is it taken? set rpc.listen to another address"
+            ) from None
+        await server.start()
+        self._server = server
+        self._watch = asyncio.create_task(self._watch_health(), name="health")
+
+    async def close(self) -> None:
+        """Says not serving, lets calls finish within the drain time, and stops."""
+        if self._watch is not None:
+            self._watch.cancel()
+        await self._health.enter_graceful_shutdown()
+        if self._server is not None:
+            await self._server.stop(DRAIN_SECONDS)
+
+    async def _watch_health(self) -> None:
+        while True:
+            ready = [not service.not_ready_reason() for service in self._services.values()]
+            for component, is_ready in zip(self._services, ready, strict=True):
+                name = CONTRACTS[component].full_name if component in CONTRACTS else component
+                await self._health.set(name, _serving(is_ready))
+            await self._health.set("", _serving(all(ready)))
+            await asyncio.sleep(HEALTH_SECONDS)
+
+
+def _serving(ready: bool) -> Any:
+    status = health_pb2.HealthCheckResponse
+    return status.SERVING if ready else status.NOT_SERVING
+
+
+def _add_health(servicer: HealthServicer, server: grpc.aio.Server) -> None:
+    health_pb2_grpc.add_HealthServicer_to_server(servicer, server)
+
+
+def _handlers(near: Near, contract: Contract) -> grpc.GenericRpcHandler[Any, Any]:
+    handlers = {method.path.rsplit("/", 1)[1]: _handler(near, method) for method in contract.methods}
+    return grpc.method_handlers_generic_handler(contract.full_name, handlers)
+
+
+def _handler(near: Near, method: Method) -> grpc.RpcMethodHandler[Any, Any]:
+    call = getattr(near, method.name)
+
+    async def handle(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> Any:
+        left = context.time_remaining()
+        try:
+            if left is None:
+                return await call(request)
+            with deadline.limit(left):
+                return await call(request)
+        except errors.RefdeskError as error:
+            status = rpc_status.to_status(to_status(error))
+            await context.abort(status.code, status.details, status.trailing_metadata)
+
+    return grpc.unary_unary_rpc_method_handler(
+        handle, request_deserializer=method.request.FromString, response_serializer=method.response.SerializeToString
+    )

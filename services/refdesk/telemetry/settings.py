@@ -1,0 +1,16 @@
+"""What is logged, and where metrics and health are served."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class TelemetrySettings(BaseModel):
+    """Logs go to stderr; metrics and health have a port that no ingress reaches."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least level that is logged.")
+    listen: str = Field("127.0.0.1:9102", description="Address of /metrics, /livez and /readyz of `refdesk run`.")
