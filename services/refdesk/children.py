@@ -1,4 +1,4 @@
-"""Runs work in a process of its own that ends with this one; knows nothing of what the work is."""
+"""Runs work in a process of its own that ends with this one; knows nothing of what the work is (the other side: child.py)."""
 
 from __future__ import annotations
 
@@ -8,26 +8,20 @@ import contextlib
 import itertools
 import os
 import pickle
-import signal
-import struct
 import sys
-import traceback
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, BinaryIO, NoReturn
+from collections.abc import Sequence
+from typing import Any
 
 from refdesk import errors
+from refdesk.child import ERRORS, GREETING, LENGTH, MEMORY_VARIABLE, PARENT_VARIABLE, frame, serve
+
+__all__ = ["Child", "serve"]
 
 START_TIMEOUT_SECONDS = 60.0
 """How long a child may import and open before it greets."""
 CLOSE_TIMEOUT_SECONDS = 10.0
 """How long a child may end its work after its input was closed; it is killed then."""
 FRAME_LIMIT_BYTES = 256 * 1024 * 1024
-
-_LENGTH = struct.Struct(">Q")
-_GREETING = 0
-_PARENT_VARIABLE = "REFDESK_CHILD_PARENT"
-_MEMORY_VARIABLE = "REFDESK_CHILD_MEMORY_BYTES"
-_ERRORS = {cls.__name__: cls for cls in errors.CLASSES}
 
 
 class _Call:
@@ -59,12 +53,12 @@ class _Run:
         self._calls: collections.OrderedDict[int, _Call] = collections.OrderedDict()
         self._clock: asyncio.TimerHandle | None = None
         self.ended = False
-        self.greeted = self._expect(_GREETING, _Call("start", START_TIMEOUT_SECONDS))
+        self.greeted = self._expect(GREETING, _Call("start", START_TIMEOUT_SECONDS))
         self._reading = asyncio.create_task(self._read(), name=f"child {name}")
 
     def send(self, number: int, method: str, arguments: tuple[Any, ...], timeout_seconds: float) -> asyncio.Future[Any]:
         """Sends a call; the future holds its answer."""
-        self._input.write(_frame((number, method, arguments)))
+        self._input.write(frame((number, method, arguments)))
         return self._expect(number, _Call(method, timeout_seconds))
 
     async def drain(self) -> None:
@@ -76,13 +70,18 @@ class _Run:
         """Closes the child's input, waits for it to end, and kills it when it does not."""
         self._input.close()
         try:
-            await asyncio.wait_for(asyncio.shield(self._reading), CLOSE_TIMEOUT_SECONDS)
+            await asyncio.wait_for(self.gone(), CLOSE_TIMEOUT_SECONDS)
         except TimeoutError:
             self.kill()
-            await self._reading
+            await self.gone()
+
+    async def gone(self) -> None:
+        """Returns when nothing is left of the process: what it had locked is free."""
+        await asyncio.shield(self._reading)
 
     def kill(self) -> None:
-        """Ends the child at once."""
+        """Ends the child at once; it takes no further call."""
+        self.ended = True
         with contextlib.suppress(ProcessLookupError):
             self.process.kill()
 
@@ -113,20 +112,19 @@ class _Run:
         except (asyncio.IncompleteReadError, ConnectionError, EOFError, pickle.UnpicklingError):
             pass  # the child has ended, or speaks nonsense and has to
         finally:
-            self.ended = True
-            self._close_calls()
             self.kill()
+            self._close_calls()
             self._input.close()
             await self.process.wait()
 
     async def _read_frame(self) -> Any:
-        (size_bytes,) = _LENGTH.unpack(await self._output.readexactly(_LENGTH.size))
+        (size_bytes,) = LENGTH.unpack(await self._output.readexactly(LENGTH.size))
         if size_bytes > FRAME_LIMIT_BYTES:
             raise EOFError
         return pickle.loads(await self._output.readexactly(size_bytes))
 
-    def _settle(self, frame: tuple[int, str, Any]) -> None:
-        number, outcome, value = frame
+    def _settle(self, received: tuple[int, str, Any]) -> None:
+        number, outcome, value = received
         call = self._calls.pop(number, None)
         self._start_clock()
         if call is None or call.answer.done():
@@ -135,7 +133,7 @@ class _Run:
             call.answer.set_result(value)
             return
         class_name, message, retry_after_seconds = value
-        call.fail(_ERRORS[class_name](message, retry_after_seconds=retry_after_seconds))
+        call.fail(ERRORS[class_name](message, retry_after_seconds=retry_after_seconds))
 
     def _close_calls(self) -> None:
         if self._clock is not None:
@@ -159,7 +157,7 @@ class Child:
         self._name = name
         self._memory_limit_bytes = memory_limit_bytes
         self._run: _Run | None = None
-        self._numbers = itertools.count(_GREETING + 1)
+        self._numbers = itertools.count(GREETING + 1)
         self._starting = asyncio.Lock()
         self._closed = False
 
@@ -197,6 +195,8 @@ class Child:
         async with self._starting:
             if self._closed:
                 raise errors.Unavailable(f"{self._name} is closed")
+            if self._run is not None and self._run.ended:
+                await self._run.gone()
             if self._run is None or self._run.ended:
                 self._run = _Run(self._name, await self._spawn())
             run = self._run
@@ -206,8 +206,8 @@ class Child:
     async def _spawn(self) -> asyncio.subprocess.Process:
         environment = dict(os.environ)
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))  # it imports what this process imports
-        environment[_PARENT_VARIABLE] = str(os.getpid())
-        environment[_MEMORY_VARIABLE] = str(self._memory_limit_bytes or "")
+        environment[PARENT_VARIABLE] = str(os.getpid())
+        environment[MEMORY_VARIABLE] = str(self._memory_limit_bytes or "")
         return await asyncio.create_subprocess_exec(
             *self._command,
             stdin=asyncio.subprocess.PIPE,
@@ -215,92 +215,3 @@ class Child:
             env=environment,
             start_new_session=True,  # ctrl-C is the parent's to hear: it closes its children in order
         )
-
-
-def serve(handlers: Mapping[str, Callable[..., Any]]) -> None:
-    """In the child: answers calls from standard input until it ends. What handlers print goes to standard error."""
-    calls, answers = _take_pipes()
-    _end_with_parent()
-    _limit_memory()
-    _send(answers, (_GREETING, "answer", None))
-    while (frame := _receive(calls)) is not None:
-        number, method, arguments = frame
-        _send(answers, (number, *_run_handler(handlers, method, arguments)))
-
-
-def _run_handler(
-    handlers: Mapping[str, Callable[..., Any]], method: str, arguments: tuple[Any, ...]
-) -> tuple[str, Any]:
-    """Outcome and value; the boundary beyond which every error is one of the nine."""
-    try:
-        return "answer", handlers[method](*arguments)
-    except errors.RefdeskError as error:
-        name = next(cls.__name__ for cls in type(error).__mro__ if cls.__name__ in _ERRORS)
-        return "error", (name, error.message, error.retry_after_seconds)
-    except MemoryError:
-        return "error", (errors.ResourceExhausted.__name__, f"{method} needs more memory than it is given", None)
-    except Exception as error:
-        # The places, not the message: a message may hold a document's text.
-        sys.stderr.write("".join(traceback.format_tb(error.__traceback__)) + f"{method}: {type(error).__name__}\n")
-        sys.stderr.flush()
-        return "error", (errors.Internal.__name__, f"{method} failed in its child process; the log has the place", None)
-
-
-def _take_pipes() -> tuple[BinaryIO, BinaryIO]:
-    """The two pipes, out of reach of everything that reads standard input or prints."""
-    calls = os.fdopen(os.dup(0), "rb")
-    answers = os.fdopen(os.dup(1), "wb")
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    os.dup2(2, 1)
-    sys.stdout = sys.stderr
-    return calls, answers
-
-
-def _end_with_parent() -> None:
-    """Has the kernel kill this process when its parent ends in whatever way; elsewhere the end of the input has to do."""
-    if sys.platform == "linux":
-        import ctypes
-
-        set_parent_death_signal = 1
-        ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGKILL, 0, 0, 0)
-    if str(os.getppid()) != os.environ.get(_PARENT_VARIABLE):
-        _leave()  # the parent ended before the kernel was asked
-
-
-def _limit_memory() -> None:
-    limit = os.environ.get(_MEMORY_VARIABLE, "")
-    if not limit:
-        return
-    import resource
-
-    for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA):
-        resource.setrlimit(kind, (int(limit), int(limit)))
-
-
-def _leave() -> NoReturn:
-    os._exit(1)
-
-
-def _frame(value: Any) -> bytes:
-    body = pickle.dumps(value, protocol=5)
-    return _LENGTH.pack(len(body)) + body
-
-
-def _send(answers: BinaryIO, frame: tuple[int, str, Any]) -> None:
-    try:
-        answers.write(_frame(frame))
-        answers.flush()
-    except BrokenPipeError:
-        _leave()  # nobody is there to answer
-
-
-def _receive(calls: BinaryIO) -> Any:
-    """The next frame; None at the end of the input."""
-    head = calls.read(_LENGTH.size)
-    if len(head) < _LENGTH.size:
-        return None
-    (size_bytes,) = _LENGTH.unpack(head)
-    body = calls.read(size_bytes)
-    return pickle.loads(body) if len(body) == size_bytes else None
