@@ -1,0 +1,72 @@
+"""What carries change events to the workers, at least once, changed documents before bulk; knows nothing of documents' content."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from refdesk.ingest.events.event import ChangeEvent
+
+
+class Delivery(Protocol):
+    """One event in a worker's hands; without ack, retry or in_progress for 60 s it is delivered again."""
+
+    @property
+    def event(self) -> ChangeEvent:
+        """What was published."""
+        ...
+
+    @property
+    def deliveries(self) -> int:
+        """How often it was delivered, this time included."""
+        ...
+
+    async def ack(self) -> None:
+        """Done: it is never delivered again. Raises: Unavailable when that could not be said (it comes again)."""
+        ...
+
+    async def retry(self, delay_seconds: float) -> None:
+        """Deliver it again, not before `delay_seconds`. Raises: Unavailable, and then it comes again after 60 s."""
+        ...
+
+    async def in_progress(self) -> None:
+        """Still being worked on: its 60 s start anew. Raises: Unavailable."""
+        ...
+
+    async def terminate(self) -> None:
+        """Never deliver it again although it was not done. Raises: Unavailable."""
+        ...
+
+
+class Events(Protocol):
+    """A queue of hints, not the truth: with all of it lost, a scan of the sources announces what differs."""
+
+    async def start(self) -> None:
+        """Opens it; may be called again after close. Raises: Unavailable naming what to do."""
+        ...
+
+    async def close(self) -> None:
+        """Ends it; events that were delivered and not acknowledged come again at the next start."""
+        ...
+
+    async def publish(self, events: Sequence[ChangeEvent]) -> None:
+        """Returns when all of them are durable; the same id twice within 2 min is one event. May be repeated.
+
+        Raises: Unavailable (some may be there all the same); ResourceExhausted when it is full.
+        """
+        ...
+
+    async def fetch(self, limit: int, timeout_seconds: float) -> list[Delivery]:
+        """1 to `limit` events, those of changed documents before bulk; as soon as there is one; [] after the timeout.
+
+        Payloads that are no event are terminated and left out. Raises: Unavailable.
+        """
+        ...
+
+    async def pending(self) -> int:
+        """Events that are not acknowledged, delivered or not. Raises: Unavailable."""
+        ...
+
+    async def reachable(self) -> bool:
+        """Whether it answers now, within a second."""
+        ...

@@ -1,0 +1,73 @@
+"""What every kind of source offers to ingest: a listing, a document as it is now, and hints; knows nothing of events or records."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Collection
+from dataclasses import dataclass
+from typing import Protocol
+
+from refdesk.errors import PermissionDenied
+
+
+@dataclass(frozen=True, slots=True)
+class ListedDocument:
+    """A document that stands in the source; its path is relative to the source, with slashes, in Unicode NFC."""
+
+    path: str
+    revision: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Something that would be a document and is not taken; `path` ends with a slash where it stands for all that is under it.
+
+    `unreadable`: it may well exist, so what is known of it stays as it is; else it counts as not there.
+    """
+
+    path: str
+    reason: str
+    unreadable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What stands in a source; `complete` is false when the listing ended early, and then nothing may be deleted on its word."""
+
+    documents: tuple[ListedDocument, ...]
+    skipped: tuple[Skipped, ...] = ()
+    complete: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class RawDocument:
+    """A document's bytes and the revision that they were read at."""
+
+    content: bytes
+    revision: str
+
+
+class DocumentUnreadable(PermissionDenied):
+    """One document exists and cannot be read; the others can."""
+
+
+class DocumentSource(Protocol):
+    """One origin of documents. Paths are relative to the source; hints ending with a slash mean anything under that folder."""
+
+    async def list(self, within: Collection[str] | None = None) -> Listing:
+        """All documents in path order, or those at or under the paths `within`.
+
+        Raises: Unavailable when the source cannot be listed; it says what to do.
+        """
+        ...
+
+    async def read(self, path: str) -> RawDocument | None:
+        """The document as it is now; None when it does not exist, or the rules leave it out.
+
+        Raises: DocumentUnreadable for this document alone; Unavailable when the source cannot be read at all.
+        """
+        ...
+
+    def watch(self) -> AsyncIterator[set[str] | None]:
+        """Paths that may have changed (None: anything may have), until watching ends; it ends at once where it cannot be done."""
+        ...
