@@ -1,0 +1,88 @@
+# refdesk: `make up` runs a desk on a folder of documents, `make test` runs the tests, `make help` lists the rest.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+DOCS ?= docs
+PORT ?= 8080
+MODEL ?= all-MiniLM-L6-v2
+DATA ?=
+Q ?=
+
+LOCKS := requirements.lock requirements-dev.lock
+
+.PHONY: help up ask status doctor test check format generate lock eval bench setup setup-dev model clean
+
+help: ## Lists the targets.
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@echo
+	@echo "  make up DOCS=path [DATA=path] [PORT=8080] [MODEL=all-MiniLM-L6-v2|multilingual-e5-small|folder]"
+
+up: setup model ## Runs a desk on DOCS (default: our own docs) and follows its changes until ctrl-C.
+	@exec $(BIN)/refdesk up --docs "$(DOCS)" --port "$(PORT)" --model "$(MODEL)" $(if $(DATA),--data "$(DATA)")
+
+ask: setup ## Asks the running desk: make ask Q="how do I …".
+	@$(BIN)/refdesk ask "$(Q)"
+
+status: setup ## Says what the running desk holds and does.
+	@$(BIN)/refdesk status
+
+doctor: setup ## Checks this machine and the desk, and says what to do.
+	@$(BIN)/refdesk doctor
+
+test: setup-dev model ## Runs all tests.
+	$(BIN)/python -m pytest
+
+check: setup-dev ## Format, lint, types, import contracts, protos, generated code.
+	$(BIN)/ruff format --check services tests protos
+	$(BIN)/ruff check services tests protos
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/buf lint protos
+	$(BIN)/buf format --diff --exit-code protos
+	$(BIN)/python protos/generate.py --check
+	$(BIN)/python tests/promises.py
+
+format: setup-dev ## Formats code and protos.
+	$(BIN)/ruff format services tests protos
+	$(BIN)/ruff check --fix services tests protos
+	$(BIN)/buf format -w protos
+
+generate: setup-dev ## Writes services/refdesk/api from the protos.
+	$(BIN)/python protos/generate.py
+
+eval: setup-dev model ## Asks our own questions of real documentation and prints the table.
+	$(BIN)/python -m tests.eval.run
+
+bench: setup-dev model ## Measures, and prints the table.
+	$(BIN)/python -m tests.benchmarks.run
+
+lock: setup-dev ## Pins every package by hash.
+	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra dev -c requirements.lock pyproject.toml -o requirements-dev.lock
+
+setup: $(VENV)/.ready
+setup-dev: $(VENV)/.ready-dev
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "refdesk needs Python 3.11 or newer: make up PYTHON=python3.12, say"; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { echo "this Python cannot make a virtual environment: install its venv package (python3-venv on Debian)"; exit 1; }
+
+$(VENV)/.ready: requirements.lock pyproject.toml | $(VENV)/bin/python
+	@echo "setting up $(VENV) …"
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.ready-dev: requirements-dev.lock $(VENV)/.ready
+	@echo "setting up the tools for tests …"
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	@touch $@
+
+model: setup
+	@$(BIN)/python -m refdesk.embedder.build --model "$(MODEL)"
+
+clean: ## Removes the virtual environment and the desks' data in this folder.
+	rm -rf $(VENV) .refdesk

@@ -1,0 +1,130 @@
+"""The composition root: which services run in this process, what they hold of each other, and when they start and end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import grpc
+import structlog
+
+from refdesk import errors
+from refdesk.docstore.engines.table import document_store
+from refdesk.docstore.service import DocstoreService
+from refdesk.embedder.service import EmbedderService
+from refdesk.gateway.service import GatewayService
+from refdesk.ingest.events.table import events
+from refdesk.ingest.service import IngestService
+from refdesk.rpc.boundary import Near
+from refdesk.rpc.channel import open_channel
+from refdesk.rpc.contract import CONTRACTS
+from refdesk.rpc.far import Far
+from refdesk.search.engines.table import keyword_index, vector_index
+from refdesk.search.service import SearchService
+from refdesk.settings import Settings
+
+log = structlog.get_logger()
+
+TARGETS = ("docstore", "embedder", "search", "ingest", "gateway")
+"""In the order in which they start; they end in the opposite one."""
+
+
+class App:
+    """The services of one process."""
+
+    def __init__(self, settings: Settings, data: Path, targets: Sequence[str] = TARGETS) -> None:
+        self.settings = settings
+        self.data = data
+        self.services: dict[str, Any] = {}
+        self._channels: list[grpc.aio.Channel] = []
+        for target in TARGETS:
+            if target in targets:
+                self.services[target] = BUILDERS[target](self)
+
+    def hold(self, component: str) -> Any:
+        """What a caller of `component` holds: the service itself where it runs here, else a client of it. Decided here and nowhere else."""
+        if component in self.services:
+            return Near(self.services[component], CONTRACTS[component])
+        channel = open_channel(getattr(self.settings.rpc, component))
+        self._channels.append(channel)
+        return Far(channel, CONTRACTS[component])
+
+    async def start(self) -> None:
+        """Starts every service, in order.
+
+        Raises: whatever a service says keeps it from starting; those already started are closed again.
+        """
+        started = []
+        try:
+            for target, service in self.services.items():
+                started.append(service)
+                await service.start()
+                log.info("started", service=target)
+        except BaseException:
+            await _close(started)
+            raise
+
+    async def close(self) -> None:
+        """Ends every service, the last started first, then the channels."""
+        await _close(list(self.services.values()))
+        for channel in self._channels:
+            await channel.close()
+
+    def readiness(self) -> Mapping[str, str]:
+        """Service name to why it cannot serve; empty text when it can."""
+        return {target: service.not_ready_reason() for target, service in self.services.items()}
+
+
+async def _close(services: Sequence[Any]) -> None:
+    for service in reversed(services):
+        try:
+            await service.close()
+        except (errors.RefdeskError, OSError):
+            log.exception("a service did not close cleanly", service=type(service).__name__)
+        except asyncio.CancelledError:
+            log.warning("closing was interrupted", service=type(service).__name__)
+
+
+def _docstore(app: App) -> DocstoreService:
+    settings = app.settings.docstore
+    return DocstoreService(settings, document_store(settings, app.data))
+
+
+def _embedder(app: App) -> EmbedderService:
+    return EmbedderService(app.settings.embedder)
+
+
+def _search(app: App) -> SearchService:
+    settings = app.settings.search
+    return SearchService(
+        settings, keyword_index(settings, app.data), vector_index(settings, app.data), app.hold("embedder")
+    )
+
+
+def _ingest(app: App) -> IngestService:
+    settings = app.settings.ingest
+    return IngestService(
+        settings,
+        app.settings.projects,
+        app.hold("docstore"),
+        app.hold("search"),
+        app.hold("embedder"),
+        events(settings, app.data),
+    )
+
+
+def _gateway(app: App) -> GatewayService:
+    return GatewayService(
+        app.settings.gateway, app.hold("docstore"), app.hold("search"), app.hold("embedder"), app.hold("ingest")
+    )
+
+
+BUILDERS: Mapping[str, Callable[[App], Any]] = {
+    "docstore": _docstore,
+    "embedder": _embedder,
+    "search": _search,
+    "ingest": _ingest,
+    "gateway": _gateway,
+}

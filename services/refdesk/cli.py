@@ -1,0 +1,182 @@
+"""The verbs of the command line; each one loads only what it needs, prints errors as one line and exits with 1 for them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Coroutine
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from refdesk.errors import RefdeskError
+
+app = typer.Typer(
+    add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help="A reference desk for agents."
+)
+source_app = typer.Typer(no_args_is_help=True, help="Sources of documents.")
+config_app = typer.Typer(no_args_is_help=True, help="The configuration.")
+app.add_typer(source_app, name="source")
+app.add_typer(config_app, name="config")
+
+Config = Annotated[str, typer.Option(help="YAML file; also REFDESK_CONFIG.")]
+Project = Annotated[str, typer.Option(help="Project slug.")]
+
+
+@app.command()
+def up(
+    docs: Annotated[str, typer.Option(help="Folder of documents.")] = "",
+    data: Annotated[str, typer.Option(help="Folder of the index.")] = "",
+    host: Annotated[str, typer.Option(help="Address to listen on; loopback only.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on.", min=0, max=65535)] = 8080,
+    model: Annotated[str, typer.Option(help="Model id, or a folder with an ONNX model.")] = "",
+    config: Config = "",
+    reindex: Annotated[bool, typer.Option(help="Drop the index and read every document again.")] = False,
+) -> None:
+    """Runs all five services in this process for a folder of documents, until ctrl-C."""
+    from refdesk.commands.up import UpOptions, up
+
+    _log("warning")
+    _run(up(UpOptions(docs, data, host, port, model, config, reindex)))
+
+
+@app.command()
+def run(
+    target: Annotated[str, typer.Option(help="gateway, ingest, embedder, search or docstore.")], config: Config = ""
+) -> None:
+    """Runs one service over gRPC, as a pod does."""
+    from refdesk.app import TARGETS
+    from refdesk.commands.run import run
+
+    if target not in TARGETS:
+        _fail(f"{target} is not a target; valid: {', '.join(TARGETS)}")
+    _log("")
+    _run(run(target, config))
+
+
+@app.command()
+def ask(
+    question: Annotated[str, typer.Argument(help="What you want to know.")],
+    limit: Annotated[int, typer.Option(help="Most excerpts.", min=1, max=20)] = 5,
+) -> None:
+    """Asks the running desk through an MCP client and prints the answer."""
+    from refdesk.commands.ask import ask
+
+    text, failed = _run(ask(question, limit))
+    typer.echo(text)
+    if failed:
+        raise typer.Exit(1)
+
+
+@app.command()
+def status(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+    """Says what the running desk holds and does."""
+    from refdesk.commands.status import operate, status_lines
+
+    answer = _call(operate, "status")
+    typer.echo(json.dumps(answer) if as_json else "\n".join(status_lines(answer)))
+
+
+@app.command()
+def doctor(config: Config = "") -> None:
+    """Checks this machine and the desk, and says what to do."""
+    from refdesk.commands.doctor import examine
+
+    failed = False
+    for finding in examine(config):
+        typer.echo(f"{finding.mark} {finding.text}")
+        failed = failed or finding.mark == "✗"
+    if failed:
+        raise typer.Exit(1)
+
+
+@source_app.command()
+def sync(
+    source: Annotated[str, typer.Argument(help="Source name.")],
+    project: Project = "default",
+    confirm_deletes: Annotated[bool, typer.Option(help="Let deletes that wait for a person go ahead.")] = False,
+) -> None:
+    """Lists a source now and indexes what differs."""
+    from refdesk.commands.status import operate
+
+    path = f"projects/{project}/sources/{source}/sync?confirm_deletes={str(confirm_deletes).lower()}"
+    counts = _call(operate, path, post=True)
+    names = (
+        ("changed", "changed_count"),
+        ("deleted", "deleted_count"),
+        ("moved", "moved_count"),
+        ("held", "held_deletes"),
+    )
+    typer.echo(", ".join(f"{name} {int(counts[key]):,}" for name, key in names))
+
+
+@app.command()
+def reconcile(project: Project = "default") -> None:
+    """Compares the index with its records, finishes what is unfinished and sweeps the rest."""
+    from refdesk.commands.status import operate
+
+    counts = _call(operate, f"projects/{project}/reconcile", post=True)
+    typer.echo(", ".join(f"{key.removesuffix('_count')} {int(value):,}" for key, value in counts.items()))
+
+
+@config_app.command()
+def check(config: Config = "") -> None:
+    """Says whether the configuration is valid."""
+    from refdesk.settings import load_here
+
+    _call(load_here, {}, config)
+    typer.echo("the configuration is valid")
+
+
+@config_app.command()
+def show(config: Config = "") -> None:
+    """Prints the configuration in force, defaults included."""
+    import yaml
+
+    from refdesk.settings import load_here
+
+    typer.echo(yaml.safe_dump(_call(load_here, {}, config).model_dump(mode="json"), sort_keys=False), nl=False)
+
+
+@config_app.command()
+def schema() -> None:
+    """Prints the JSON schema of the configuration file."""
+    from refdesk.settings import Settings
+
+    typer.echo(json.dumps(Settings.model_json_schema(), indent=2))
+
+
+def main() -> None:
+    """Entry point of the `refdesk` command."""
+    app()
+
+
+def _log(level: str) -> None:
+    from refdesk.settings import load_here
+    from refdesk.telemetry.logs import set_up
+
+    set_up(level or _call(load_here).telemetry.log_level)
+
+
+def _run(work: Coroutine[Any, Any, Any]) -> Any:
+    import uvloop
+
+    return _call(uvloop.run, work)
+
+
+def _call(function: Any, *arguments: Any, **named: Any) -> Any:
+    try:
+        return function(*arguments, **named)
+    except RefdeskError as error:
+        _fail(error.message)
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+
+
+def _fail(message: str) -> NoReturn:
+    sys.stderr.write(f"refdesk: {message}\n")
+    raise typer.Exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,40 @@
+"""`refdesk run --target=…`: one service by itself, over gRPC (the gateway over HTTP), as every pod runs it."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+from refdesk.app import App
+from refdesk.commands.serving import bind, served
+from refdesk.commands.stopping import stop_signal
+from refdesk.rpc.server import Server
+from refdesk.settings import load_here
+from refdesk.telemetry.http import build_app
+
+
+async def run(target: str, config: str) -> None:
+    """Runs one service until it is told to stop; health says not serving first, then calls finish.
+
+    Raises: InvalidArgument, Unavailable: what keeps it from starting, and what to do.
+    """
+    settings = load_here({}, config)
+    data = Path(settings.data or Path(".refdesk") / "desk")
+    data.mkdir(parents=True, exist_ok=True)
+    app = App(settings, data, (target,))
+    host, _, port = settings.telemetry.listen.rpartition(":")
+    telemetry = bind(host, int(port), "set telemetry.listen (REFDESK_TELEMETRY__LISTEN) to another address")
+    stop = stop_signal()
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(served(build_app(app.readiness), telemetry))
+        if target == "gateway":
+            gateway = settings.gateway
+            listener = bind(gateway.host, gateway.port, "set gateway.port (REFDESK_GATEWAY__PORT) to another port")
+            await stack.enter_async_context(served(app.services["gateway"].app, listener))
+        stack.push_async_callback(app.close)
+        await app.start()
+        if target != "gateway":
+            server = Server(app.services, settings.rpc.listen)
+            await server.start()
+            stack.push_async_callback(server.close)
+        await stop.wait()

@@ -1,0 +1,60 @@
+"""Asks a running desk's operator API, and writes what it says for people."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from typing import Any
+
+from refdesk.desk import find_url
+from refdesk.errors import InvalidArgument, NotFound, RefdeskError, Unavailable
+from refdesk.gateway.operator import PREFIX
+
+TIMEOUT_SECONDS = 120.0
+REASONS: dict[int, type[RefdeskError]] = {400: InvalidArgument, 404: NotFound}
+
+
+def operate(path: str, *, post: bool = False) -> dict[str, Any]:
+    """Calls one path of the operator API of the running desk.
+
+    Raises: NotFound where no desk runs or it knows no such thing; Unavailable when it does not answer.
+    """
+    url = f"{find_url()}{PREFIX}/{path}"
+    request = urllib.request.Request(url, method="POST" if post else "GET")
+    try:
+        with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as answer:
+            return dict(json.load(answer))
+    except urllib.error.HTTPError as failure:
+        raise REASONS.get(failure.code, Unavailable)(_detail(failure)) from None
+    except OSError:
+        raise Unavailable(f"the desk at {url.removesuffix(path)} does not answer: is it still running?") from None
+
+
+def status_lines(status: dict[str, Any]) -> Iterator[str]:
+    """What a desk holds and does, for people."""
+    for project in status["projects"]:
+        stats, ingest = project["stats"], project["ingest"]
+        documents, chunks = int(stats["document_count"]), int(stats["chunk_count"])
+        yield f'project "{project["project"]}": {documents:,} documents, {chunks:,} chunks, model {project["model"]}'
+        embedded, embeddable = int(stats["embedded_count"]), int(stats["embeddable_count"])
+        yield f"  vectors: {embedded:,} of {embeddable:,} documents"
+        yield f"  events waiting: {int(ingest['pending_events']):,}"
+        for source in ingest["sources"]:
+            state = source["state"].removeprefix("SOURCE_STATE_").lower()
+            yield f"  source {source['name']} ({source['kind']}): {state}, {int(source['listed_count']):,} documents listed"
+            if source["message"]:
+                yield f"    {source['message']}"
+        count = int(project["report_count"])
+        if count:
+            yield f"  not indexed, or with a remark: {count:,}"
+        for report in project["reports"]:
+            yield f"    {report['path']}: {report['reason']}"
+
+
+def _detail(failure: urllib.error.HTTPError) -> str:
+    try:
+        return str(json.load(failure)["detail"])
+    except (ValueError, KeyError, TypeError):
+        return f"the desk answered {failure.code}"

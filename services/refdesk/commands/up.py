@@ -1,0 +1,115 @@
+"""`refdesk up`: all five services in one process on embedded engines, for one folder of documents."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from refdesk.app import App
+from refdesk.commands.folder import held, write_declared
+from refdesk.commands.progress import Progress
+from refdesk.commands.serving import bind, served
+from refdesk.commands.stopping import stop_signal
+from refdesk.desk import Desk, default_data, remove_note, source_name, write_note
+from refdesk.errors import InvalidArgument
+from refdesk.gateway.operator import beside, build_operator
+from refdesk.settings import Settings, load_here
+
+PROJECT = "default"
+INDEX_FOLDERS = ("docstore", "words", "vectors", "events")
+
+
+@dataclass(frozen=True)
+class UpOptions:
+    """What the command line says; empty texts mean the default."""
+
+    docs: str
+    data: str
+    host: str
+    port: int
+    model: str
+    config: str
+    reindex: bool
+
+
+async def up(options: UpOptions) -> None:
+    """Runs the desk until it is told to stop.
+
+    Raises: InvalidArgument, Unavailable: what keeps it from starting, and what to do.
+    """
+    settings, data = prepare(options)
+    with held(data):
+        listener = bind(options.host, options.port, "is it taken? choose another with PORT=8081, say")
+        if options.reindex:
+            remove_index(data)
+        write_declared(data, declared(settings))
+        app = App(settings, data)
+        desk = Desk(f"http://{options.host}:{listener.getsockname()[1]}", os.getpid(), str(data))
+        progress = Progress(app, desk)
+        stop = stop_signal()
+        operator = build_operator(app.hold("docstore"), app.hold("ingest"))
+        async with served(beside(app.services["gateway"].app, operator), listener):
+            try:
+                await app.start()
+                write_note(desk)
+                progress.greet()
+                await asyncio.wait(
+                    {asyncio.create_task(stop.wait()), asyncio.create_task(progress.follow())},
+                    return_when="FIRST_COMPLETED",
+                )
+            finally:
+                remove_note(desk)
+                progress.say("stopping …")
+        await app.close()
+
+
+def prepare(options: UpOptions) -> tuple[Settings, Path]:
+    """The settings of the desk and its data folder.
+
+    Raises: InvalidArgument when the folder of documents is no folder, or a setting is wrong.
+    """
+    overrides: dict[str, Any] = {"gateway": {"host": options.host}}
+    if options.model:
+        overrides["embedder"] = {"model": options.model}
+    if not options.docs:
+        settings = load_here(overrides, options.config)
+        if not settings.projects:
+            raise InvalidArgument(
+                "no documents are named: give a folder with DOCS=path, or a config file with projects:"
+            )
+        return settings, Path(options.data or settings.data or Path(".refdesk") / "desk")
+    folder = checked_folder(options.docs)
+    source = {"name": source_name(folder), "kind": "folder", "path": str(folder.resolve())}
+    settings = load_here({**overrides, "projects": {PROJECT: {"sources": [source]}}}, options.config)
+    return settings, Path(options.data or settings.data or default_data(folder))
+
+
+def checked_folder(docs: str) -> Path:
+    """The folder of documents.
+
+    Raises: InvalidArgument when it does not exist or is no folder.
+    """
+    folder = Path(docs).expanduser()
+    if not folder.exists():
+        raise InvalidArgument(f"folder {docs} does not exist: name an existing one, make up DOCS=path")
+    if not folder.is_dir():
+        raise InvalidArgument(f"{docs} is a file: name the folder that it is in, make up DOCS={folder.parent}")
+    if not os.access(folder, os.R_OK | os.X_OK):
+        raise InvalidArgument(f"folder {docs} cannot be read: give this user read access to it, or name another")
+    return folder
+
+
+def declared(settings: Settings) -> Mapping[str, Any]:
+    """The declared projects as they stand in the file."""
+    return {slug: project.model_dump(mode="json", exclude_defaults=True) for slug, project in settings.projects.items()}
+
+
+def remove_index(data: Path) -> None:
+    """Drops what was indexed; the documents themselves are read again from their folder."""
+    for name in INDEX_FOLDERS:
+        shutil.rmtree(data / name, ignore_errors=True)

@@ -1,0 +1,122 @@
+"""The operator API of a desk on loopback: status, source sync, reconcile; agents never see it, and a browser's page is refused."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from google.protobuf.json_format import MessageToDict
+from google.protobuf.message import Message
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from refdesk import errors
+from refdesk.api.docstore.v1 import docstore_pb2
+from refdesk.api.docstore.v1.docstore_protocol import Docstore
+from refdesk.api.ingest.v1 import ingest_pb2
+from refdesk.api.ingest.v1.ingest_protocol import Ingest
+
+PREFIX = "/api/operator"
+STATUS_CODES: dict[type[errors.RefdeskError], int] = {
+    errors.InvalidArgument: 400,
+    errors.NotFound: 404,
+    errors.AlreadyExists: 409,
+    errors.ResourceExhausted: 429,
+    errors.Unavailable: 503,
+    errors.DeadlineExceeded: 504,
+}
+
+
+def beside(app: ASGIApp, operator: ASGIApp) -> ASGIApp:
+    """One app that answers the operator API's paths by `operator` and everything else, lifespan included, by `app`."""
+
+    async def choose(scope: Scope, receive: Receive, send: Send) -> None:
+        own = scope["type"] == "http" and scope["path"].startswith(PREFIX + "/")
+        await (operator if own else app)(scope, receive, send)
+
+    return choose
+
+
+def build_operator(docstore: Docstore, ingest: Ingest) -> Starlette:
+    """The operator API over the two services that it asks."""
+
+    async def read_status(_: Request) -> Response:
+        projects = (await docstore.list_projects(docstore_pb2.ListProjectsRequest())).projects
+        return _json({"projects": [await _project_status(docstore, ingest, project) for project in projects]})
+
+    async def sync_source(request: Request) -> Response:
+        confirm = request.query_params.get("confirm_deletes", "") == "true"
+        answer = await ingest.sync_source(
+            ingest_pb2.SyncSourceRequest(
+                project=request.path_params["project"], source=request.path_params["source"], confirm_deletes=confirm
+            )
+        )
+        return _json(_plain(answer))
+
+    async def reconcile_project(request: Request) -> Response:
+        project = request.path_params["project"]
+        return _json(_plain(await ingest.reconcile_project(ingest_pb2.ReconcileProjectRequest(project=project))))
+
+    routes = [
+        Route(f"{PREFIX}/status", read_status),
+        Route(f"{PREFIX}/projects/{{project}}/sources/{{source}}/sync", sync_source, methods=["POST"]),
+        Route(f"{PREFIX}/projects/{{project}}/reconcile", reconcile_project, methods=["POST"]),
+    ]
+    app = Starlette(routes=routes, exception_handlers={errors.RefdeskError: _problem})
+    app.add_middleware(_RefusePages)
+    return app
+
+
+class _RefusePages:
+    """Refuses what a page in a browser sends: such a request names an Origin, or a Host that is not this machine."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            request = Request(scope)
+            host = request.headers.get("host", "").rsplit(":", 1)[0]
+            if "origin" in request.headers or host not in ("127.0.0.1", "localhost", "[::1]"):
+                await _answer(403, "the operator API answers commands on this machine only")(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+
+async def _project_status(docstore: Docstore, ingest: Ingest, project: docstore_pb2.Project) -> dict[str, Any]:
+    stats = await docstore.get_stats(
+        docstore_pb2.GetStatsRequest(project=project.slug, generation=project.live_generation)
+    )
+    reports = await docstore.list_reports(docstore_pb2.ListReportsRequest(project=project.slug, limit=50))
+    status = await ingest.get_status(ingest_pb2.GetStatusRequest(project=project.slug))
+    return {
+        "project": project.slug,
+        "model": project.model_id,
+        "generation": project.live_generation,
+        "stats": _plain(stats),
+        "ingest": _plain(status),
+        "reports": [_plain(report) for report in reports.reports],
+        "report_count": reports.report_count,
+    }
+
+
+def _plain(message: Message) -> dict[str, Any]:
+    return MessageToDict(message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True)
+
+
+def _json(value: Any) -> Response:
+    return Response(json.dumps(value) + "\n", media_type="application/json")
+
+
+def _answer(status: int, detail: str) -> Response:
+    body = json.dumps({"title": "refused", "status": status, "detail": detail}) + "\n"
+    return Response(body, status_code=status, media_type="application/problem+json")
+
+
+async def _problem(_: Request, error: Exception) -> Response:
+    assert isinstance(error, errors.RefdeskError)
+    status = next((code for kind, code in STATUS_CODES.items() if isinstance(error, kind)), 500)
+    return _answer(status, error.message)
