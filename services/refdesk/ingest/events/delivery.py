@@ -1,0 +1,49 @@
+"""An event that JetStream delivered; knows nothing of how it was pulled."""
+
+from __future__ import annotations
+
+from nats.aio.msg import Msg
+from nats.errors import Error
+
+from refdesk.errors import Unavailable
+from refdesk.ingest.events.event import ChangeEvent
+
+
+class JetStreamDelivery:
+    """One message in a worker's hands. What it says is sent without waiting: lost, the event comes again, and nothing is done twice."""
+
+    def __init__(self, event: ChangeEvent, message: Msg) -> None:
+        self._event = event
+        self._message = message
+
+    @property
+    def event(self) -> ChangeEvent:
+        """What was published."""
+        return self._event
+
+    @property
+    def deliveries(self) -> int:
+        """How often it was delivered, this time included."""
+        return int(self._message.metadata.num_delivered)
+
+    async def ack(self) -> None:
+        """Done."""
+        await self._say(b"+ACK")
+
+    async def retry(self, delay_seconds: float) -> None:
+        """Again, not before `delay_seconds`."""
+        await self._say(b'-NAK {"delay": %d}' % int(delay_seconds * 1e9))
+
+    async def in_progress(self) -> None:
+        """Still being worked on."""
+        await self._say(b"+WPI")
+
+    async def terminate(self) -> None:
+        """Never again."""
+        await self._say(b"+TERM")
+
+    async def _say(self, word: bytes) -> None:
+        try:
+            await self._message._client.publish(self._message.reply, word)
+        except Error:
+            raise Unavailable("the event queue does not answer; the event comes again") from None

@@ -1,0 +1,229 @@
+"""Change events on NATS JetStream; knows nothing of documents, and leaves where the server is to its broker."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Iterator, Sequence
+
+import structlog
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.errors import Error
+from nats.js import JetStreamContext
+from nats.js.errors import APIError, NoStreamResponseError
+
+from refdesk.errors import InvalidArgument, ResourceExhausted, Unavailable
+from refdesk.ingest.events.broker import Broker
+from refdesk.ingest.events.delivery import JetStreamDelivery
+from refdesk.ingest.events.event import ChangeEvent, decode, encode
+from refdesk.ingest.events.interface import Delivery
+from refdesk.ingest.events.pull import Puller
+from refdesk.ingest.events.stream import BULK_LANE, CHANGED_LANE, STREAM, consumer_config, stream_config, subject
+
+IN_FLIGHT = 64
+CONNECT_TIMEOUT_SECONDS = 5.0
+ACK_TIMEOUT_SECONDS = 10.0
+REACHABLE_TIMEOUT_SECONDS = 1.0
+_WAIT_SECONDS = 10.0
+_FULL_CODES = frozenset({10077, 10047, 10023})  # stream at its size, storage at its size, resources short
+_log = structlog.get_logger()
+
+
+class JetStreamEvents:
+    """Events over one connection: a stream, and a consumer for each lane."""
+
+    def __init__(self, broker: Broker, *, max_bytes: int) -> None:
+        self._broker = broker
+        self._max_bytes = max_bytes
+        self._client: Client | None = None
+        self._stream: JetStreamContext | None = None
+        self._pullers: list[Puller] = []
+        self._waits: dict[Puller, asyncio.Task[list[Msg]]] = {}
+        self._fetching = asyncio.Lock()
+
+    async def start(self) -> None:
+        """Runs or finds the server, connects, and makes the stream and its consumers what the table says."""
+        if self._client is not None:
+            return
+        try:
+            await self._connect(await self._broker.start())
+            await self._open_stream()
+        except BaseException:
+            await self.close()
+            raise
+
+    async def close(self) -> None:
+        """Ends the connection, and the server where it is ours; what was pulled and not fetched comes again at once."""
+        for wait in self._waits.values():
+            wait.cancel()
+        taken = await asyncio.gather(*self._waits.values(), return_exceptions=True)
+        self._waits = {}
+        with contextlib.suppress(Error):
+            for message in (message for messages in taken if isinstance(messages, list) for message in messages):
+                await message.nak()
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+        await self._broker.close()
+
+    async def publish(self, events: Sequence[ChangeEvent]) -> None:
+        """Returns when every event is on disk; at most 64 wait for that at a time."""
+        if not events:
+            return
+        queue = iter(events)
+        async with _as_unavailable():
+            await _first_error(
+                [asyncio.create_task(self._publish_each(queue)) for _ in range(min(IN_FLIGHT, len(events)))]
+            )
+
+    async def fetch(self, limit: int, timeout_seconds: float) -> list[Delivery]:
+        """Asks the lane of changed documents first; waits on both when neither has anything."""
+        async with self._fetching:
+            messages = await self._take(limit)
+            if not messages:
+                await self._wait(timeout_seconds)
+                messages = self._collect(limit)
+        deliveries = [await self._open(message) for message in messages]
+        return [delivery for delivery in deliveries if delivery is not None]
+
+    async def pending(self) -> int:
+        """Messages in the stream: each is there until it is acknowledged."""
+        async with _as_unavailable():
+            return int((await self._js.stream_info(STREAM)).state.messages)
+
+    async def reachable(self) -> bool:
+        """Whether JetStream answers now."""
+        if self._client is None or not self._client.is_connected:
+            return False
+        try:
+            async with asyncio.timeout(REACHABLE_TIMEOUT_SECONDS):
+                await self._js.account_info()
+        except (Error, TimeoutError):
+            return False
+        return True
+
+    @property
+    def _js(self) -> JetStreamContext:
+        if self._client is None or self._stream is None:
+            raise Unavailable("the event queue is not started")
+        if not self._client.is_connected:
+            raise Unavailable("the event queue cannot be reached; it is tried again")
+        return self._stream
+
+    async def _connect(self, url: str) -> None:
+        self._client = Client()
+        try:
+            async with asyncio.timeout(CONNECT_TIMEOUT_SECONDS):
+                await self._client.connect(
+                    url,
+                    name="refdesk ingest",
+                    max_reconnect_attempts=-1,
+                    reconnect_time_wait=1,
+                    connect_timeout=2,
+                    ping_interval=10,
+                    error_cb=_note_error,
+                )
+        except (Error, OSError, TimeoutError):
+            raise Unavailable(
+                "the NATS server cannot be reached: see that it runs and that the events URL is right"
+            ) from None
+        self._stream = self._client.jetstream(timeout=ACK_TIMEOUT_SECONDS)
+
+    async def _open_stream(self) -> None:
+        """Makes stream and consumers; a store of ours that cannot be opened is wiped: scans announce again what was in it."""
+        try:
+            await self._ensure()
+        except Unavailable:
+            if not await self._broker.wipe():
+                raise
+            _log.warning(
+                "the event queue's store could not be opened and was wiped; scans announce again what was in it"
+            )
+            assert self._client is not None
+            await self._client.close()
+            await self._connect(await self._broker.start())
+            await self._ensure()
+        assert self._client is not None
+        lanes = (CHANGED_LANE, BULK_LANE)
+        self._pullers = [Puller(self._client, STREAM, f"ingest-{lane}", self._ensure) for lane in lanes]
+
+    async def _ensure(self) -> None:
+        async with _as_unavailable():
+            config = stream_config(self._max_bytes)
+            known = {info.config.name for info in await self._js.streams_info()}
+            await (self._js.update_stream(config) if STREAM in known else self._js.add_stream(config))
+            for lane in (CHANGED_LANE, BULK_LANE):
+                await self._js.add_consumer(STREAM, consumer_config(lane))
+
+    async def _publish_each(self, queue: Iterator[ChangeEvent]) -> None:
+        for event in queue:
+            try:
+                await self._js.publish(subject(event), encode(event), headers={"Nats-Msg-Id": event.id})
+            except NoStreamResponseError:  # the server lost its store: the stream is made anew
+                await self._ensure()
+                await self._js.publish(subject(event), encode(event), headers={"Nats-Msg-Id": event.id})
+
+    async def _take(self, limit: int) -> list[Msg]:
+        """What is there now: the changed lane, then bulk."""
+        if not self._js or not self._pullers:
+            return []
+        messages = self._collect(limit)
+        for puller in self._pullers:
+            if len(messages) < limit:
+                messages += await puller.take(limit - len(messages))
+        return messages
+
+    async def _wait(self, timeout_seconds: float) -> None:
+        """Returns when a lane has something, or after the timeout. Waits go on behind: what they pull is for the next fetch."""
+        for puller in self._pullers:
+            if puller not in self._waits:
+                self._waits[puller] = asyncio.create_task(puller.wait(_WAIT_SECONDS))
+        await asyncio.wait(self._waits.values(), timeout=timeout_seconds, return_when=asyncio.FIRST_COMPLETED)
+
+    def _collect(self, limit: int) -> list[Msg]:
+        """What ended waits have pulled, one message each."""
+        messages: list[Msg] = []
+        for puller in self._pullers:
+            wait = self._waits.get(puller)
+            if wait is not None and wait.done() and len(messages) < limit:
+                del self._waits[puller]
+                messages += wait.result()
+        return messages
+
+    async def _open(self, message: Msg) -> Delivery | None:
+        try:
+            return JetStreamDelivery(decode(message.data), message)
+        except InvalidArgument as error:
+            _log.warning("an event could not be read and is dropped", reason=error.message)
+            await message.term()
+            return None
+
+
+async def _note_error(error: Exception) -> None:
+    _log.warning("the event queue's connection had an error", error=type(error).__name__)
+
+
+@contextlib.asynccontextmanager
+async def _as_unavailable() -> AsyncIterator[None]:
+    """Turns the client library's errors into ours."""
+    try:
+        yield
+    except APIError as error:
+        if error.err_code in _FULL_CODES:
+            raise ResourceExhausted("the event queue is full; what is in it is worked off first") from None
+        raise Unavailable(f"the event queue refused a request (code {error.err_code})") from None
+    except (Error, TimeoutError):
+        raise Unavailable("the event queue does not answer; it is tried again") from None
+
+
+async def _first_error(tasks: Sequence[asyncio.Task[None]]) -> None:
+    """Waits for all tasks; at the first error the others are cancelled and it is raised."""
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+        for task in done:
+            task.result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

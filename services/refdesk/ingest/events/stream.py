@@ -1,0 +1,67 @@
+"""The one table of JetStream streams, consumers and subjects; knows nothing of connections.
+
+Two lanes, each with a consumer of its own, so that a changed document does not wait behind a bulk load. A message leaves the
+stream when it is acknowledged; a subject outside the two patterns is refused, for nobody would ever take it out.
+"""
+
+from __future__ import annotations
+
+import re
+
+from nats.js.api import (
+    AckPolicy,
+    ConsumerConfig,
+    DeliverPolicy,
+    DiscardPolicy,
+    RetentionPolicy,
+    StorageType,
+    StreamConfig,
+)
+
+from refdesk.ingest.events.event import ChangeEvent
+
+STREAM = "REFDESK_EVENTS"
+CHANGED_LANE, BULK_LANE = "changed", "bulk"
+PATTERNS = {CHANGED_LANE: "refdesk.events.*.*.*", BULK_LANE: "refdesk.events.*.*.*.bulk"}
+DUPLICATE_WINDOW_SECONDS = 120.0
+ACK_WAIT_SECONDS = 60.0
+MAX_ACK_PENDING = 2048
+
+
+def subject(event: ChangeEvent) -> str:
+    """Where an event is published: `refdesk.events.<project>.<source>.<type>`, and `.bulk` behind it in the bulk lane."""
+    tokens = ("refdesk", "events", _token(event.project), _token(event.source), event.type)
+    return ".".join((*tokens, "bulk") if event.bulk else tokens)
+
+
+def _token(name: str) -> str:
+    """A name as one subject token: what is not a letter, a digit, `_` or `-` becomes %XX."""
+    return re.sub(r"[^A-Za-z0-9_-]", lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), name)
+
+
+def stream_config(max_bytes: int) -> StreamConfig:
+    """The stream; full, it refuses new events, and the next scan announces them again."""
+    return StreamConfig(
+        name=STREAM,
+        description="Hints that documents may have changed; not the truth, reconciling restores what is lost.",
+        subjects=list(PATTERNS.values()),
+        retention=RetentionPolicy.WORK_QUEUE,
+        storage=StorageType.FILE,
+        discard=DiscardPolicy.NEW,
+        max_bytes=max_bytes,
+        max_age=0,
+        duplicate_window=DUPLICATE_WINDOW_SECONDS,
+    )
+
+
+def consumer_config(lane: str) -> ConsumerConfig:
+    """The one durable consumer of a lane; an event is never given up by number of deliveries."""
+    return ConsumerConfig(
+        durable_name=f"ingest-{lane}",
+        filter_subject=PATTERNS[lane],
+        deliver_policy=DeliverPolicy.ALL,
+        ack_policy=AckPolicy.EXPLICIT,
+        ack_wait=ACK_WAIT_SECONDS,
+        max_deliver=-1,
+        max_ack_pending=MAX_ACK_PENDING,
+    )
