@@ -1,0 +1,1 @@
+"""The embedded engine: records in one SQLite file."""

@@ -1,0 +1,60 @@
+"""Finds current paths like one that is not known, with bounded work; knows nothing of records."""
+
+from __future__ import annotations
+
+import difflib
+import heapq
+import re
+import sqlite3
+from collections.abc import Iterable
+
+MAX_PATHS = 100_000
+"""Read at most, in the order of the index."""
+MAX_CANDIDATES = 200
+"""Compared letter by letter; difflib takes about 20 us for each."""
+MIN_LIKENESS = 0.5
+"""Of 1: below it a suggestion would mislead."""
+
+_WORD = re.compile(r"[^\W_]+")
+
+
+def suggest_paths(connection: sqlite3.Connection, project: str, path: str, limit: int) -> list[str]:
+    """Current paths of the project, nearest first."""
+    found = connection.execute(
+        "SELECT path FROM documents INDEXED BY documents_listed WHERE project = ? AND deleted = 0 LIMIT ?",
+        (project, MAX_PATHS),
+    )
+    return rank_paths(path, (row[0] for row in found), limit)
+
+
+def rank_paths(wanted: str, paths: Iterable[str], limit: int) -> list[str]:
+    """Those like `wanted`: the same file name first, then by likeness of path or file name, then by path."""
+    key = wanted.casefold()
+    name = key.rpartition("/")[2]
+    words = set(_WORD.findall(key))
+
+    def closeness(path: str) -> tuple[bool, int, int, int]:
+        other = path.casefold()
+        other_name = other.rpartition("/")[2]
+        shared = len(words.intersection(_WORD.findall(other)))
+        return other_name == name, shared, _shared_start(name, other_name), -abs(len(other) - len(key))
+
+    candidates = heapq.nlargest(MAX_CANDIDATES, (path for path in paths if path != wanted), key=closeness)
+    ranked = sorted((_rank(key, name, path), path) for path in candidates)
+    return [path for (other_name, unlikeness), path in ranked if not other_name or -unlikeness >= MIN_LIKENESS][:limit]
+
+
+def _shared_start(one: str, other: str) -> int:
+    return next(
+        (place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+    )
+
+
+def _rank(key: str, name: str, path: str) -> tuple[bool, float]:
+    other = path.casefold()
+    other_name = other.rpartition("/")[2]
+    likeness = max(
+        difflib.SequenceMatcher(None, other, key, autojunk=False).ratio(),
+        difflib.SequenceMatcher(None, other_name, name, autojunk=False).ratio(),
+    )
+    return other_name != name, -likeness

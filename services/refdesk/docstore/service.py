@@ -1,0 +1,193 @@
+"""DocstoreService: checks what is asked, then asks the engine; knows nothing of how records are kept, and of no caller."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from refdesk.api.docstore.v1 import docstore_pb2 as pb
+from refdesk.docstore import cursor, metrics, validation
+from refdesk.docstore.engines.interface import DocumentStore, UnfinishedKey, View
+from refdesk.docstore.settings import DocstoreSettings
+from refdesk.errors import AlreadyExists, InvalidArgument, NotFound
+
+PAGE_SIZE, MAX_PAGE_SIZE = 200, 1000
+SUGGESTIONS, MAX_SUGGESTIONS = 5, 20
+REPORTS, MAX_REPORTS = 1000, 10_000
+
+
+def read_clock() -> int:
+    """Milliseconds since 1970."""
+    return time.time_ns() // 1_000_000
+
+
+class DocstoreService:
+    """Owns the records and the catalog; each method is one RPC, whose errors stand in the proto."""
+
+    def __init__(
+        self, settings: DocstoreSettings, store: DocumentStore, *, clock: Callable[[], int] = read_clock
+    ) -> None:
+        self._settings = settings
+        self._store = store
+        self._clock = clock
+        self._not_ready_reason = "docstore has not started"
+
+    async def start(self) -> None:
+        """Opens the engine.
+
+        Raises: InvalidArgument where it can never open as it is set; Unavailable.
+        """
+        await self._store.open()
+        self._not_ready_reason = ""
+
+    async def close(self) -> None:
+        """Lets calls of the engine finish and closes it."""
+        self._not_ready_reason = "docstore is closed"
+        await self._store.close()
+
+    def not_ready_reason(self) -> str:
+        """ "" when it can serve."""
+        return self._not_ready_reason
+
+    async def get_documents(self, request: pb.GetDocumentsRequest) -> pb.GetDocumentsResponse:
+        """Records by id or by path, an item for each."""
+        project = validation.require(request.project, "project")
+        view = View(request.include_text, frozenset(request.generations))
+        if request.paths:
+            validation.check_count(request.paths, "paths")
+            return pb.GetDocumentsResponse(items=await self._store.get_by_path(project, list(request.paths), view))
+        validation.check_count(request.document_ids, "document_ids")
+        return pb.GetDocumentsResponse(items=await self._store.get_by_id(project, list(request.document_ids), view))
+
+    async def put_documents(self, request: pb.PutDocumentsRequest) -> pb.PutDocumentsResponse:
+        """Conditional puts, an outcome for each."""
+        validation.check_count(request.items, "items", least=1)
+        for item in request.items:
+            validation.check_put(item, self._settings.max_text_characters)
+        outcomes = await self._store.put_documents(list(request.items), self._clock())
+        committed = sum(outcome.committed for outcome in outcomes)
+        metrics.count_outcomes(metrics.DOCUMENTS_PUT, ("committed", committed), ("conflict", len(outcomes) - committed))
+        return pb.PutDocumentsResponse(outcomes=outcomes)
+
+    async def note_documents(self, request: pb.NoteDocumentsRequest) -> pb.NoteDocumentsResponse:
+        """Conditional notes, an outcome for each."""
+        validation.check_count(request.items, "items", least=1)
+        for note in request.items:
+            validation.check_note(note)
+        noted = await self._store.note_documents(list(request.items))
+        metrics.count_outcomes(metrics.DOCUMENTS_NOTED, ("noted", sum(noted)), ("conflict", len(noted) - sum(noted)))
+        return pb.NoteDocumentsResponse(outcomes=[pb.NoteDocumentsOutcome(noted=each) for each in noted])
+
+    async def list_documents(self, request: pb.ListDocumentsRequest) -> pb.ListDocumentsResponse:
+        """A page of current documents."""
+        project = validation.require(request.project, "project")
+        size = _page_size(request.page_size)
+        scope = ("documents", project, request.generation, request.source)
+        key = cursor.decode(request.page_token, scope, (str,))
+        documents = await self._store.list_documents(
+            project, request.generation, request.source, str(key[0]) if key else "", size + 1
+        )
+        token = cursor.encode(scope, (documents[size - 1].path,)) if len(documents) > size else ""
+        return pb.ListDocumentsResponse(documents=documents[:size], next_page_token=token)
+
+    async def list_records(self, request: pb.ListRecordsRequest) -> pb.ListRecordsResponse:
+        """A page of all records."""
+        project = validation.require(request.project, "project")
+        size = _page_size(request.page_size)
+        scope = ("records", project, request.source)
+        key = cursor.decode(request.page_token, scope, (str,))
+        documents = await self._store.list_records(
+            project, request.source, str(key[0]) if key else "", size + 1, with_heads=not request.without_heads
+        )
+        token = cursor.encode(scope, (documents[size - 1].document_id,)) if len(documents) > size else ""
+        return pb.ListRecordsResponse(documents=documents[:size], next_page_token=token)
+
+    async def list_unfinished(self, request: pb.ListUnfinishedRequest) -> pb.ListUnfinishedResponse:
+        """A page of heads with work left."""
+        project = validation.require(request.project, "project")
+        generation = validation.require(request.generation, "generation")
+        size = _page_size(request.page_size)
+        scope = ("unfinished", project, generation)
+        key = cursor.decode(request.page_token, scope, (bool, int, str))
+        after = UnfinishedKey(bool(key[0]), int(key[1]), str(key[2])) if key else None
+        found = await self._store.list_unfinished(project, generation, after, size + 1)
+        token = ""
+        if len(found) > size:
+            last = found[size - 1].key
+            token = cursor.encode(scope, (last.bulk, last.put_at_milliseconds, last.document_id))
+        return pb.ListUnfinishedResponse(documents=[each.document for each in found[:size]], next_page_token=token)
+
+    async def hydrate_chunks(self, request: pb.HydrateChunksRequest) -> pb.HydrateChunksResponse:
+        """Chunks with text and place, if they are current."""
+        project = validation.require(request.project, "project")
+        generation = validation.require(request.generation, "generation")
+        validation.check_count(request.chunk_ids, "chunk_ids")
+        chunks = await self._store.hydrate_chunks(
+            project, generation, list(request.chunk_ids), with_neighbors=request.include_neighbors
+        )
+        metrics.count_outcomes(
+            metrics.CHUNKS_HYDRATED, ("current", len(chunks)), ("dropped", len(request.chunk_ids) - len(chunks))
+        )
+        return pb.HydrateChunksResponse(chunks=chunks)
+
+    async def suggest_paths(self, request: pb.SuggestPathsRequest) -> pb.SuggestPathsResponse:
+        """Current paths like one that is not known."""
+        project = validation.require(request.project, "project")
+        if len(request.path) > validation.MAX_PATH_CHARACTERS:
+            raise InvalidArgument(f"path has more than {validation.MAX_PATH_CHARACTERS} characters; send a shorter one")
+        limit = validation.choose_limit(request.limit, "limit", default=SUGGESTIONS, most=MAX_SUGGESTIONS)
+        return pb.SuggestPathsResponse(paths=await self._store.suggest_paths(project, request.path, limit))
+
+    async def get_stats(self, request: pb.GetStatsRequest) -> pb.GetStatsResponse:
+        """Counts of a project."""
+        return await self._store.get_stats(validation.require(request.project, "project"), request.generation)
+
+    async def report_documents(self, request: pb.ReportDocumentsRequest) -> pb.ReportDocumentsResponse:
+        """Notes and clears what was not indexed."""
+        project = validation.require(request.project, "project")
+        source = validation.require(request.source, "source")
+        for report in request.reports:
+            validation.check_report(source, report)
+        count = await self._store.report_documents(
+            project, source, list(request.reports), list(request.cleared_paths), self._clock()
+        )
+        return pb.ReportDocumentsResponse(report_count=count)
+
+    async def list_reports(self, request: pb.ListReportsRequest) -> pb.ListReportsResponse:
+        """What is not indexed and why."""
+        project = validation.require(request.project, "project")
+        limit = validation.choose_limit(request.limit, "limit", default=REPORTS, most=MAX_REPORTS)
+        reports, count = await self._store.list_reports(project, request.source, limit)
+        return pb.ListReportsResponse(reports=reports, report_count=count)
+
+    async def purge_documents(self, request: pb.PurgeDocumentsRequest) -> pb.PurgeDocumentsResponse:
+        """Drops texts of documents deleted before a time."""
+        project = validation.require(request.project, "project")
+        count = await self._store.purge_documents(project, request.deleted_before_milliseconds)
+        metrics.TEXTS_PURGED.inc(count)
+        return pb.PurgeDocumentsResponse(purged_count=count)
+
+    async def get_project(self, request: pb.GetProjectRequest) -> pb.GetProjectResponse:
+        """One project of the catalog."""
+        project = await self._store.get_project(validation.require(request.project, "project"))
+        if project is None:
+            raise NotFound(f"project {request.project[:80]} does not exist")
+        return pb.GetProjectResponse(project=project)
+
+    async def list_projects(self, request: pb.ListProjectsRequest) -> pb.ListProjectsResponse:
+        """The catalog."""
+        return pb.ListProjectsResponse(projects=await self._store.list_projects())
+
+    async def put_project(self, request: pb.PutProjectRequest) -> pb.PutProjectResponse:
+        """A conditional put of a project."""
+        validation.check_project(request.project, request.expected_revision)
+        project = await self._store.put_project(request.project, request.expected_revision)
+        if project is None:
+            raise AlreadyExists(
+                f"project {request.project.slug} does not have revision {request.expected_revision} any more; read it again"
+            )
+        return pb.PutProjectResponse(project=project)
+
+
+def _page_size(asked: int) -> int:
+    return validation.choose_limit(asked, "page_size", default=PAGE_SIZE, most=MAX_PAGE_SIZE)
