@@ -1,0 +1,1 @@
+"""One module a format: bytes in, a parsed document out; no input or output of their own."""
