@@ -1,0 +1,169 @@
+"""Turns texts and queries into the terms and identifiers that every keyword engine indexes; pure, knows no engine.
+
+A token gives the stems of its parts and its whole; and where it looks like an identifier, its whole as an identifier too. What it gives
+depends on the token and the language alone, so it is worked out once for each and looked up from then on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import Stemmer
+
+from refdesk.search.stop_words import STOP_WORDS
+from refdesk.search.tokens import bare_word, cut, fold, is_plain, is_unspaced, split_joined, take_apart
+
+_REMEMBERED_TOKENS = 50_000
+"""Most tokens a language whose terms are remembered, some 250 bytes each; then remembering starts anew."""
+_REMEMBERED_RUN = 4
+"""Longest run of an unspaced script that is remembered: longer ones hardly come again."""
+_QUOTED = re.compile(r"[\"“”«»]([^\"“”«»`\s]+)[\"“”«»]")
+
+_ALGORITHMS = {
+    "ar": "arabic", "hy": "armenian", "eu": "basque", "ca": "catalan", "cs": "czech", "da": "danish", "nl": "dutch", "en": "english",
+    "eo": "esperanto", "et": "estonian", "fi": "finnish", "fr": "french", "de": "german", "el": "greek", "hi": "hindi",
+    "hu": "hungarian", "id": "indonesian", "ga": "irish", "it": "italian", "lt": "lithuanian", "ne": "nepali", "nb": "norwegian",
+    "nn": "norwegian", "no": "norwegian", "fa": "persian", "pl": "polish", "pt": "portuguese", "ro": "romanian", "ru": "russian",
+    "sr": "serbian", "es": "spanish", "sv": "swedish", "ta": "tamil", "tr": "turkish", "yi": "yiddish",
+}  # fmt: skip
+_OTHER_SCRIPTS = frozenset({"ar", "hy", "el", "fa", "hi", "ne", "ru", "sr", "ta", "yi"})
+"""Not written in Latin letters: Latin words among theirs are stemmed as English."""
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What an entry is indexed by; both are separated by single spaces, as the engines take them."""
+
+    terms: str
+    identifiers: str
+
+
+@dataclass(frozen=True)
+class QueryWord:
+    """One word of a query: the terms that stand for it, one or more a language; any of them is the word."""
+
+    terms: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class QueryIdentifier:
+    """A word of a query that names something; the index may have it in any of its spellings."""
+
+    spellings: tuple[str, ...]
+    is_plain: bool
+    """Letters and hyphens alone: it may be a common word, or the name of the product that all is about."""
+
+
+@dataclass(frozen=True)
+class QueryAnalysis:
+    """What a query looks for."""
+
+    words: tuple[QueryWord, ...]
+    wholes: tuple[str, ...]
+    """Joined words as one term: evidence for ranking beside their parts, no words of their own."""
+    identifiers: tuple[QueryIdentifier, ...]
+
+
+def analyze(text: str, language: str) -> Analysis:
+    """What an entry with this text is indexed by; `language` is ISO 639-1; one that has no stemmer is read as English where it is Latin."""
+    tokens = cut(text)
+    memory = _memory(language)
+    terms = "".join(map(memory.__getitem__, tokens))
+    named = memory.identifiers
+    found = " ".join([named[token] for token in set(tokens) if token in named])
+    return Analysis(terms.rstrip(), " ".join(sorted(set(found.split()))))
+
+
+def analyze_query(text: str, languages: Iterable[str]) -> QueryAnalysis:
+    """What this query looks for in an index that holds `languages`; with no language, as in English."""
+    asked = sorted({_stemmed_as(language) for language in languages}) or ["en"]
+    quoted = set(_QUOTED.findall(text))
+    tokens = list(dict.fromkeys(cut(_QUOTED.sub(r"`\1`", text))))
+    stop_words = _likely_stop_words(tokens, asked)
+    words: dict[QueryWord, None] = {}
+    wholes: dict[str, None] = {}
+    identifiers: dict[QueryIdentifier, None] = {}
+    for raw in tokens:
+        token = take_apart(raw)
+        for part in token.parts:
+            if part.lower() not in stop_words or part in quoted:
+                words[QueryWord(tuple(dict.fromkeys(stem(part, language) for language in asked)))] = None
+        wholes.update(dict.fromkeys(token.wholes))
+        if token.own:
+            identifiers[QueryIdentifier(token.own, is_plain(raw))] = None
+    return QueryAnalysis(tuple(words), tuple(wholes), tuple(identifiers))
+
+
+def stem(part: str, language: str) -> str:
+    """The term of one word: its stem, without accents, so that a reader may leave them out."""
+    if is_unspaced(part) or not part.isalpha():
+        return fold(part)
+    stemmed_as = "en" if part.isascii() and language in _OTHER_SCRIPTS else _stemmed_as(language)
+    if stemmed_as == "tr":
+        part = part.replace("İ", "i").replace("I", "ı")
+    word = part.lower()
+    if stemmed_as == "en":
+        if not (folded := fold(word)).isascii():
+            return folded
+        word = folded
+    return fold(_stemmer(stemmed_as).stemWord(word))
+
+
+class _Memory(dict[str, str]):
+    """The terms of a token, each with a space behind it; beside them its identifiers, where it has any."""
+
+    def __init__(self, language: str) -> None:
+        super().__init__()
+        self.identifiers: dict[str, str] = {}
+        self._language = language
+        self._stop_words = STOP_WORDS.get(language, frozenset())
+
+    def __missing__(self, raw: str) -> str:
+        if (bare := bare_word(raw)) and bare != raw:
+            return self._remember(raw, self[bare], self.identifiers.get(bare, ""))
+        token = take_apart(raw)
+        if len(token.parts) > 1 and not is_unspaced(raw):
+            terms = "".join([self[part] for part in token.parts]) + "".join([f"{whole} " for whole in token.wholes])
+            return self._remember(raw, terms, " ".join((*token.own, *token.inner)))
+        kept = [stem(part, self._language) for part in token.parts if part.lower() not in self._stop_words]
+        terms = "".join([f"{term} " for term in (*kept, *token.wholes)])
+        if len(raw) > _REMEMBERED_RUN and is_unspaced(raw):
+            return terms
+        return self._remember(raw, terms, " ".join((*token.own, *token.inner)))
+
+    def _remember(self, raw: str, terms: str, identifiers: str) -> str:
+        if len(self) >= _REMEMBERED_TOKENS:
+            self.clear()
+            self.identifiers.clear()
+        if identifiers:
+            self.identifiers[raw] = identifiers
+        self[raw] = terms
+        return terms
+
+
+@cache
+def _memory_of(language: str) -> _Memory:
+    return _Memory(language)
+
+
+def _memory(language: str) -> _Memory:
+    return _memory_of(_stemmed_as(language))
+
+
+def _stemmed_as(language: str) -> str:
+    return language if language in _ALGORITHMS else "en"
+
+
+@cache
+def _stemmer(language: str) -> Stemmer.Stemmer:
+    return Stemmer.Stemmer(_ALGORITHMS[language], 0)  # no memory of its own: ours is bounded
+
+
+def _likely_stop_words(tokens: Sequence[str], languages: Sequence[str]) -> frozenset[str]:
+    """Stop words of the language that the query seems to be in: the one of which it holds most."""
+    plain = {part for token in tokens for part in split_joined(token.lower())}
+    lists = [STOP_WORDS.get(language, frozenset()) for language in languages]
+    return max(lists, key=lambda words: len(words & plain), default=frozenset())
