@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from nats.aio.client import Client
 from nats.aio.msg import Msg
-from nats.errors import Error
 
-from refdesk.errors import Unavailable
+from refdesk.ingest.events.client_errors import translated
 from refdesk.ingest.events.event import ChangeEvent
 
 
 class JetStreamDelivery:
     """One message in a worker's hands. What it says is sent without waiting: lost, the event comes again, and nothing is done twice."""
 
-    def __init__(self, event: ChangeEvent, message: Msg) -> None:
+    def __init__(self, client: Client, event: ChangeEvent, message: Msg) -> None:
+        self._client = client
         self._event = event
         self._message = message
 
@@ -43,7 +44,5 @@ class JetStreamDelivery:
         await self._say(b"+TERM")
 
     async def _say(self, word: bytes) -> None:
-        try:
-            await self._message._client.publish(self._message.reply, word)
-        except Error:
-            raise Unavailable("the event queue does not answer; the event comes again") from None
+        with translated():
+            await self._client.publish(self._message.reply, word)

@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.errors import Error
 from nats.js import JetStreamContext
-from nats.js.errors import APIError, NoStreamResponseError
+from nats.js.errors import NoStreamResponseError, NotFoundError
 
-from refdesk.errors import InvalidArgument, ResourceExhausted, Unavailable
+from refdesk.errors import InvalidArgument, Unavailable
 from refdesk.ingest.events.broker import Broker
+from refdesk.ingest.events.client_errors import translated
 from refdesk.ingest.events.delivery import JetStreamDelivery
-from refdesk.ingest.events.event import ChangeEvent, decode, encode
+from refdesk.ingest.events.event import ChangeEvent, decode
 from refdesk.ingest.events.interface import Delivery
+from refdesk.ingest.events.publishing import publish_all
 from refdesk.ingest.events.pull import Puller
-from refdesk.ingest.events.stream import BULK_LANE, CHANGED_LANE, STREAM, consumer_config, stream_config, subject
+from refdesk.ingest.events.stream import LANES, STREAM, consumer_config, consumer_name, stream_config
 
-IN_FLIGHT = 64
 CONNECT_TIMEOUT_SECONDS = 5.0
 ACK_TIMEOUT_SECONDS = 10.0
 REACHABLE_TIMEOUT_SECONDS = 1.0
 _WAIT_SECONDS = 10.0
-_FULL_CODES = frozenset({10077, 10047, 10023})  # stream at its size, storage at its size, resources short
 _log = structlog.get_logger()
 
 
@@ -37,7 +37,6 @@ class JetStreamEvents:
         self._broker = broker
         self._max_bytes = max_bytes
         self._client: Client | None = None
-        self._stream: JetStreamContext | None = None
         self._pullers: list[Puller] = []
         self._waits: dict[Puller, asyncio.Task[list[Msg]]] = {}
         self._fetching = asyncio.Lock()
@@ -68,14 +67,13 @@ class JetStreamEvents:
         await self._broker.close()
 
     async def publish(self, events: Sequence[ChangeEvent]) -> None:
-        """Returns when every event is on disk; at most 64 wait for that at a time."""
-        if not events:
-            return
-        queue = iter(events)
-        async with _as_unavailable():
-            await _first_error(
-                [asyncio.create_task(self._publish_each(queue)) for _ in range(min(IN_FLIGHT, len(events)))]
-            )
+        """Returns when every event is on disk."""
+        with translated():
+            try:
+                await publish_all(self._connected, self._js, events)
+            except NoStreamResponseError:  # the server lost its store: the stream is made anew
+                await self._ensure()
+                await publish_all(self._connected, self._js, events)
 
     async def fetch(self, limit: int, timeout_seconds: float) -> list[Delivery]:
         """Asks the lane of changed documents first; waits on both when neither has anything."""
@@ -88,9 +86,10 @@ class JetStreamEvents:
         return [delivery for delivery in deliveries if delivery is not None]
 
     async def pending(self) -> int:
-        """Messages in the stream: each is there until it is acknowledged."""
-        async with _as_unavailable():
-            return int((await self._js.stream_info(STREAM)).state.messages)
+        """What the consumers have not delivered, and what they have and wait for; the stream itself forgets later."""
+        with translated():
+            infos = [await self._js.consumer_info(STREAM, consumer_name(lane)) for lane in LANES]
+        return sum((info.num_pending or 0) + (info.num_ack_pending or 0) for info in infos)
 
     async def reachable(self) -> bool:
         """Whether JetStream answers now."""
@@ -104,12 +103,16 @@ class JetStreamEvents:
         return True
 
     @property
-    def _js(self) -> JetStreamContext:
-        if self._client is None or self._stream is None:
+    def _connected(self) -> Client:
+        if self._client is None:
             raise Unavailable("the event queue is not started")
         if not self._client.is_connected:
             raise Unavailable("the event queue cannot be reached; it is tried again")
-        return self._stream
+        return self._client
+
+    @property
+    def _js(self) -> JetStreamContext:
+        return self._connected.jetstream(timeout=ACK_TIMEOUT_SECONDS)
 
     async def _connect(self, url: str) -> None:
         self._client = Client()
@@ -128,50 +131,46 @@ class JetStreamEvents:
             raise Unavailable(
                 "the NATS server cannot be reached: see that it runs and that the events URL is right"
             ) from None
-        self._stream = self._client.jetstream(timeout=ACK_TIMEOUT_SECONDS)
 
     async def _open_stream(self) -> None:
         """Makes stream and consumers; a store of ours that cannot be opened is wiped: scans announce again what was in it."""
         try:
+            await self._redeliver()
             await self._ensure()
         except Unavailable:
-            if not await self._broker.wipe():
+            if not self._broker.is_ours:
                 raise
-            _log.warning(
-                "the event queue's store could not be opened and was wiped; scans announce again what was in it"
-            )
-            assert self._client is not None
-            await self._client.close()
+            _log.warning("the event queue's store cannot be opened and is wiped; scans announce again what was in it")
+            await self._connected.close()
+            await self._broker.wipe()
             await self._connect(await self._broker.start())
             await self._ensure()
-        assert self._client is not None
-        lanes = (CHANGED_LANE, BULK_LANE)
-        self._pullers = [Puller(self._client, STREAM, f"ingest-{lane}", self._ensure) for lane in lanes]
+        self._pullers = [Puller(self._connected, STREAM, consumer_name(lane), self._ensure) for lane in LANES]
+
+    async def _redeliver(self) -> None:
+        """Has events that an earlier life of this process took come again at once, and not after their 60 s."""
+        if not self._broker.is_ours:
+            return
+        for lane in LANES:
+            with translated(), contextlib.suppress(NotFoundError):
+                await self._js.delete_consumer(STREAM, consumer_name(lane))
 
     async def _ensure(self) -> None:
-        async with _as_unavailable():
+        with translated():
             config = stream_config(self._max_bytes)
             known = {info.config.name for info in await self._js.streams_info()}
             await (self._js.update_stream(config) if STREAM in known else self._js.add_stream(config))
-            for lane in (CHANGED_LANE, BULK_LANE):
+            for lane in LANES:
                 await self._js.add_consumer(STREAM, consumer_config(lane))
-
-    async def _publish_each(self, queue: Iterator[ChangeEvent]) -> None:
-        for event in queue:
-            try:
-                await self._js.publish(subject(event), encode(event), headers={"Nats-Msg-Id": event.id})
-            except NoStreamResponseError:  # the server lost its store: the stream is made anew
-                await self._ensure()
-                await self._js.publish(subject(event), encode(event), headers={"Nats-Msg-Id": event.id})
 
     async def _take(self, limit: int) -> list[Msg]:
         """What is there now: the changed lane, then bulk."""
-        if not self._js or not self._pullers:
-            return []
+        _ = self._connected  # the client would wait for the connection without a word
         messages = self._collect(limit)
         for puller in self._pullers:
             if len(messages) < limit:
-                messages += await puller.take(limit - len(messages))
+                with _unless(messages):
+                    messages += await puller.take(limit - len(messages))
         return messages
 
     async def _wait(self, timeout_seconds: float) -> None:
@@ -188,42 +187,29 @@ class JetStreamEvents:
             wait = self._waits.get(puller)
             if wait is not None and wait.done() and len(messages) < limit:
                 del self._waits[puller]
-                messages += wait.result()
+                with _unless(messages):
+                    messages += wait.result()
         return messages
 
     async def _open(self, message: Msg) -> Delivery | None:
         try:
-            return JetStreamDelivery(decode(message.data), message)
+            return JetStreamDelivery(self._connected, decode(message.data), message)
         except InvalidArgument as error:
             _log.warning("an event could not be read and is dropped", reason=error.message)
-            await message.term()
+            with translated():
+                await message.term()
             return None
+
+
+@contextlib.contextmanager
+def _unless(messages: list[Msg]) -> Iterator[None]:
+    """An error of one lane is put off while there are messages of the other to hand over: the next fetch meets it again."""
+    try:
+        yield
+    except Unavailable:
+        if not messages:
+            raise
 
 
 async def _note_error(error: Exception) -> None:
     _log.warning("the event queue's connection had an error", error=type(error).__name__)
-
-
-@contextlib.asynccontextmanager
-async def _as_unavailable() -> AsyncIterator[None]:
-    """Turns the client library's errors into ours."""
-    try:
-        yield
-    except APIError as error:
-        if error.err_code in _FULL_CODES:
-            raise ResourceExhausted("the event queue is full; what is in it is worked off first") from None
-        raise Unavailable(f"the event queue refused a request (code {error.err_code})") from None
-    except (Error, TimeoutError):
-        raise Unavailable("the event queue does not answer; it is tried again") from None
-
-
-async def _first_error(tasks: Sequence[asyncio.Task[None]]) -> None:
-    """Waits for all tasks; at the first error the others are cancelled and it is raised."""
-    try:
-        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
-        for task in done:
-            task.result()
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)

@@ -50,6 +50,11 @@ class NatsServer:
         self._keeper: asyncio.Task[None] | None = None
 
     @property
+    def is_ours(self) -> bool:
+        """The lock on the folder sees to it."""
+        return True
+
+    @property
     def pid(self) -> int:
         """Process id while it runs, else 0."""
         return self._process.pid if self._process and self._process.returncode is None else 0
@@ -70,12 +75,11 @@ class NatsServer:
             self._keeper = asyncio.create_task(self._keep(), name="nats-server")
         return f"nats://{self._token}@127.0.0.1:{self._port}"
 
-    async def wipe(self) -> bool:
+    async def wipe(self) -> None:
         """Starts it anew, at the same address, with an empty store."""
         await self._stop()
         await asyncio.to_thread(shutil.rmtree, self._folder / "store", ignore_errors=True)
         await self.start()
-        return True
 
     async def close(self) -> None:
         """Ends it: 5 s to end by itself, then it is killed."""

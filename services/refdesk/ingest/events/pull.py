@@ -12,9 +12,9 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from nats.aio.client import Client
 from nats.aio.msg import Msg
-from nats.errors import Error
 
 from refdesk.errors import Unavailable
+from refdesk.ingest.events.client_errors import translated
 
 ANSWER_TIMEOUT_SECONDS = 2.0
 _NO_RESPONDERS = "503"
@@ -40,15 +40,13 @@ class Puller:
     async def _pull(self, request: Mapping[str, object], limit: int, timeout_seconds: float) -> list[Msg]:
         inbox = self._client.new_inbox()
         answers: asyncio.Queue[Msg] = asyncio.Queue()
-        try:
+        with translated():
             subscription = await self._client.subscribe(inbox, cb=answers.put)
             try:
                 await self._client.publish(self._subject, json.dumps(request).encode(), reply=inbox)
                 return await self._gather(answers, limit, timeout_seconds)
             finally:
                 await subscription.unsubscribe()
-        except Error:
-            raise Unavailable("the event queue does not answer; it is tried again") from None
 
     async def _gather(self, answers: asyncio.Queue[Msg], limit: int, timeout_seconds: float) -> list[Msg]:
         taken: list[Msg] = []

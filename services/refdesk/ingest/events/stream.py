@@ -21,8 +21,9 @@ from nats.js.api import (
 from refdesk.ingest.events.event import ChangeEvent
 
 STREAM = "REFDESK_EVENTS"
-CHANGED_LANE, BULK_LANE = "changed", "bulk"
-PATTERNS = {CHANGED_LANE: "refdesk.events.*.*.*", BULK_LANE: "refdesk.events.*.*.*.bulk"}
+PATTERNS = {"changed": "refdesk.events.*.*.*", "bulk": "refdesk.events.*.*.*.bulk"}
+LANES = tuple(PATTERNS)
+"""The order in which they are asked."""
 DUPLICATE_WINDOW_SECONDS = 120.0
 ACK_WAIT_SECONDS = 60.0
 MAX_ACK_PENDING = 2048
@@ -51,13 +52,19 @@ def stream_config(max_bytes: int) -> StreamConfig:
         max_bytes=max_bytes,
         max_age=0,
         duplicate_window=DUPLICATE_WINDOW_SECONDS,
+        allow_atomic=True,
     )
+
+
+def consumer_name(lane: str) -> str:
+    """The durable name of a lane's consumer."""
+    return f"ingest-{lane}"
 
 
 def consumer_config(lane: str) -> ConsumerConfig:
     """The one durable consumer of a lane; an event is never given up by number of deliveries."""
     return ConsumerConfig(
-        durable_name=f"ingest-{lane}",
+        durable_name=consumer_name(lane),
         filter_subject=PATTERNS[lane],
         deliver_policy=DeliverPolicy.ALL,
         ack_policy=AckPolicy.EXPLICIT,
