@@ -11,8 +11,8 @@ class DocstoreSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     url: str = Field(
-        "file:.refdesk/docstore/refdesk.sqlite3",
-        description="Engine that keeps the records; file:PATH names one SQLite file.",
+        "file:",
+        description="Engine that keeps the records: file: for one SQLite file in the data folder, file:PATH for another one.",
     )
     reader_threads: int = Field(2, ge=1, le=32, description="Reads that run side by side (file: only).")
     busy_timeout_seconds: float = Field(

@@ -111,8 +111,8 @@ def check_note(note: pb.NoteDocumentsItem) -> None:
 
 def check_report(source: str, report: pb.Report) -> None:
     """Raises: InvalidArgument for a report of no path of the source, or of no kind."""
-    if not report.path.startswith(f"{source}/"):
-        raise InvalidArgument(f"report of {report.path[:200]!r} must be of a path that begins with {source}/")
+    if report.path != source and not report.path.startswith(f"{source}/"):
+        raise InvalidArgument(f"report of {report.path[:200]!r} must be of {source} or a path in it")
     if report.kind not in pb.ReportKind.values() or report.kind == pb.REPORT_KIND_UNSPECIFIED:
         raise InvalidArgument(f"report of {report.path[:200]!r} has no known kind; say why it is not indexed")
 

@@ -10,26 +10,29 @@ from refdesk.docstore.engines.sqlite.store import SqliteStore
 from refdesk.docstore.settings import DocstoreSettings
 from refdesk.errors import InvalidArgument
 
+FILE = Path("docstore", "refdesk.sqlite3")
+"""Within the data folder."""
 
-def _open_file(settings: DocstoreSettings) -> DocumentStore:
+
+def _choose_file(settings: DocstoreSettings, data: Path) -> DocumentStore:
     place = settings.url.partition(":")[2]
     # file:///a/b and file:/a/b name the same file; a host never means anything.
     path = place[2:] if place.startswith("///") else place
-    if not path or path.startswith("//"):
-        raise InvalidArgument(f"docstore.url {settings.url!r} names no file; write file:PATH")
-    return SqliteStore(Path(path).expanduser(), settings)
+    if path.startswith("//"):
+        raise InvalidArgument(f"docstore.url {settings.url!r} names a host; write file:PATH")
+    return SqliteStore(Path(path).expanduser() if path else data / FILE, settings)
 
 
-ENGINES: dict[str, Callable[[DocstoreSettings], DocumentStore]] = {"file": _open_file}
+ENGINES: dict[str, Callable[[DocstoreSettings, Path], DocumentStore]] = {"file": _choose_file}
 
 
-def choose_store(settings: DocstoreSettings) -> DocumentStore:
-    """The engine that `settings.url` names, not opened yet.
+def document_store(settings: DocstoreSettings, data: Path) -> DocumentStore:
+    """The engine that `settings.url` names, not opened yet; `data` is the folder of the index.
 
     Raises: InvalidArgument for a URL that names none.
     """
-    scheme = settings.url.partition(":")[0]
-    if scheme not in ENGINES:
+    scheme, colon, _ = settings.url.partition(":")
+    if not colon or scheme not in ENGINES:
         known = ", ".join(f"{name}:" for name in sorted(ENGINES))
         raise InvalidArgument(f"docstore.url {settings.url!r} names no engine; known: {known}")
-    return ENGINES[scheme](settings)
+    return ENGINES[scheme](settings, data)

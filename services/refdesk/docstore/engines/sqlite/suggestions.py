@@ -33,21 +33,15 @@ def rank_paths(wanted: str, paths: Iterable[str], limit: int) -> list[str]:
     name = key.rpartition("/")[2]
     words = set(_WORD.findall(key))
 
-    def closeness(path: str) -> tuple[bool, int, int, int]:
+    def closeness(path: str) -> tuple[bool, int, bool, int]:
         other = path.casefold()
         other_name = other.rpartition("/")[2]
-        shared = len(words.intersection(_WORD.findall(other)))
-        return other_name == name, shared, _shared_start(name, other_name), -abs(len(other) - len(key))
+        shared = sum(map(other.__contains__, words))
+        return other_name == name, shared, other_name[:1] == name[:1], -abs(len(other) - len(key))
 
     candidates = heapq.nlargest(MAX_CANDIDATES, (path for path in paths if path != wanted), key=closeness)
     ranked = sorted((_rank(key, name, path), path) for path in candidates)
     return [path for (other_name, unlikeness), path in ranked if not other_name or -unlikeness >= MIN_LIKENESS][:limit]
-
-
-def _shared_start(one: str, other: str) -> int:
-    return next(
-        (place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
-    )
 
 
 def _rank(key: str, name: str, path: str) -> tuple[bool, float]:
