@@ -13,24 +13,25 @@ import numpy.typing as npt
 UNITS_PER_TOKEN = 64
 
 _BLOCK_CHARACTERS = 1 << 18  # bounds the working memory of one very long text
-_CONTEXT = 8  # a character's cost depends on at most this many characters on either side
+_CONTEXT = 16  # a character's cost depends on fewer characters than this before it
 
 _LETTER, _DIGIT, _UPPER, _LOWER = 1, 2, 4, 8
 
 # Costs in 64ths of a token.
 _SPACE = 1  # spaces are no tokens; a token's worth of text must be bounded in characters all the same
-_WORD_START = 62
-_FIFTH_LETTER = 6  # each letter from the fifth on: the longer a word, the likelier it is cut into pieces
-_NINTH_LETTER = 11  # and again from the ninth on
-_NEAR_DIGIT = 26  # a letter within three characters of a digit: hashes and base64 fall into short pieces
-_HUMP = 55  # the H of camelHump
+_WORD_START = 58
+_FIFTH_LETTER = 9  # each letter from the fifth on: the longer a word, the likelier it is cut into pieces
+_NINTH_LETTER = 5  # and again from the ninth on
+_HUMP = 60  # the H of camelHump
 _CAPITAL = 6  # the second and further letters of CAPITALS
-_NUMBER_REBATE = 17  # a word that starts with a digit costs less at its start
-_NEXT_DIGIT = 39
+_SECOND_DIGIT = 5
+_THIRD_DIGIT = 51
+_FOURTH_DIGIT = 30  # and each one after it
+_DIGIT_AFTER_LETTER = 123  # v2, b64, hashes: both sides fall into short pieces
 _PUNCTUATION = 68
-_IDEOGRAPH = 70
+_IDEOGRAPH = 68
 _ACCENTED = 64
-_SYLLABLE = 64  # kana, hangul, and the letters of scripts other than latin
+_SYLLABLE = 62  # kana, hangul, and the letters of scripts other than latin
 
 WORD_RESTART_UNITS = _WORD_START
 
@@ -84,21 +85,6 @@ def _behind(flags: _Flags, distance: int) -> _Flags:
     return moved
 
 
-def _near(digit: _Flags, letter: _Flags) -> _Flags:
-    """Letters with a digit at most three characters away and only letters between."""
-    near = np.zeros_like(digit)
-    before = after = digit
-    for _ in range(3):
-        moved = np.zeros_like(digit)
-        moved[1:] = before[:-1]
-        before = moved & letter
-        moved = np.zeros_like(digit)
-        moved[:-1] = after[1:]
-        after = moved & letter
-        near |= before | after
-    return near
-
-
 def _block_costs(text: str) -> _Bytes:
     """The cost of each character, in 64ths of a token."""
     bits, cost = _classify(text)
@@ -109,19 +95,25 @@ def _block_costs(text: str) -> _Bytes:
     second = letter & _behind(letter, 1)
     fourth = second & _behind(second, 2)
     fifth = fourth & _behind(letter, 4)
-    ninth = fifth & _behind(fourth, 5)
-    for flags, units in (
+    flagged = [
         (start, _WORD_START),
         (fifth, _FIFTH_LETTER),
-        (ninth, _NINTH_LETTER),
+        (fifth & _behind(fourth, 5), _NINTH_LETTER),
         (upper & _behind(lower, 1), _HUMP),
         (upper & _behind(upper, 1), _CAPITAL),
-    ):
-        cost += flags.view(np.uint8) * np.uint8(units)
+    ]
     if digit.any():
-        cost += _near(digit, letter).view(np.uint8) * np.uint8(_NEAR_DIGIT)
-        cost += (digit & _behind(digit, 1)).view(np.uint8) * np.uint8(_NEXT_DIGIT)
-        cost -= (digit & start).view(np.uint8) * np.uint8(_NUMBER_REBATE)
+        two = digit & _behind(digit, 1)
+        three = two & _behind(digit, 2)
+        four = three & _behind(digit, 3)
+        flagged += [
+            (two & ~three, _SECOND_DIGIT),
+            (three & ~four, _THIRD_DIGIT),
+            (four, _FOURTH_DIGIT),
+            (digit & _behind(letter, 1), _DIGIT_AFTER_LETTER),
+        ]
+    for flags, units in flagged:
+        cost += flags.view(np.uint8) * np.uint8(units)
     return cost
 
 
@@ -135,8 +127,8 @@ def running_units(text: str) -> npt.NDArray[np.int32]:
     for start in range(0, len(text), _BLOCK_CHARACTERS):
         end = min(start + _BLOCK_CHARACTERS, len(text))
         before = min(start, _CONTEXT)
-        costs = _block_costs(text[start - before : end + _CONTEXT])
-        np.cumsum(costs[before : before + end - start], dtype=np.int32, out=sums[start + 1 : end + 1])
+        costs = _block_costs(text[start - before : end])
+        np.cumsum(costs[before:], dtype=np.int32, out=sums[start + 1 : end + 1])
         sums[start + 1 : end + 1] += sums[start]
     return sums
 
