@@ -1,1 +1,1 @@
-"""refdesk's embedder."""
+"""Turns text into vectors and counts tokens; knows nothing of documents."""
