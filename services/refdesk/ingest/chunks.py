@@ -114,6 +114,7 @@ class _Cutter:
     def __init__(self, document: ParsedDocument, settings: ChunkSettings) -> None:
         self._document = document
         self._settings = settings
+        self._target_units = settings.target_units
         self._layout = Layout(document.text, line_starts(document.text.split("\n")))
         parts = [section.heading for section in document.sections if section.level]
         self._heads = HeadCosts([document.title, *parts])
@@ -133,38 +134,41 @@ class _Cutter:
         """Add a section's own body: whole where it fits, else block by block."""
         if self._open and section.level <= CUT_LEVEL and not self._leads_to(section):
             self._close()
+        fresh = self._target_units - self._head_units(section.breadcrumb)
         whole = Piece(section.start, section.body_end, self._layout.measure(section.start, section.body_end))
-        if whole.units > self._room(section) and self._open and not self._leads_to(section):
+        if self._open and whole.units > self._room(section, fresh) and not self._leads_to(section):
             self._close()
-        if whole.units <= self._room(section):
+        if whole.units <= self._room(section, fresh):
             self._append(whole, section)
             return
         first = bisect_left(self._block_starts, section.start_line)
         last = bisect_left(self._block_starts, section.body_end_line)
         for block in self._document.blocks[first:last]:
-            self._add_block(block, section)
+            self._add_block(block, section, fresh)
         self._return_runt(section)
 
-    def _add_block(self, block: Block, section: Section) -> None:
+    def _add_block(self, block: Block, section: Section, fresh: int) -> None:
         """Add a block: whole where it fits into this chunk or the next, else in pieces."""
         start, end = self._layout.starts[block.start], self._layout.line_end(block.end)
         piece = Piece(start, end, self._layout.measure(start, end))
         is_orphan = block.kind is BlockKind.HEADING or self._announces(piece)
-        is_long = piece.units > self._fresh_room(section)
-        if piece.units > self._room(section) and not (is_long and self._units < self._fresh_room(section) // 2):
-            self._close(keep_orphans=True)
-        slack = self._settings.max_units - self._settings.target_units if self._open else 0
-        if piece.units <= self._room(section) + (0 if is_long else slack):
+        if piece.units <= self._room(section, fresh):
             self._append(piece, section, is_orphan)
             return
-        self._add_pieces(block, section)
+        is_long = piece.units > fresh
+        if not is_long or self._units >= fresh // 2:
+            self._close(keep_orphans=True)
+        slack = self._settings.max_units - self._target_units if self._open and not is_long else 0
+        if piece.units <= self._room(section, fresh) + slack:
+            self._append(piece, section, is_orphan)
+            return
+        self._add_pieces(block, section, fresh)
 
-    def _add_pieces(self, block: Block, section: Section) -> None:
+    def _add_pieces(self, block: Block, section: Section, fresh: int) -> None:
         """Add a block piece by piece; every piece but the last fills its chunk."""
-        fresh = self._fresh_room(section)
         splitter = BlockSplitter(self._layout, block, fresh)
         while not splitter.is_done:
-            room = self._room(section)
+            room = self._room(section, fresh)
             piece = splitter.take(room, must_take=room >= fresh // 2)
             if piece is None:
                 self._close()
@@ -203,19 +207,12 @@ class _Cutter:
         units = self._heads.count(head_path(self._document.title, breadcrumb)) + layout.measure_alone(start, end)
         units += (first.frame.lead_units if lead else 0) + (last.frame.tail_units if tail else 0)
         self._last = parts
+        text = f"{lead}{layout.text[start:end]}{tail}"
+        first_line = bisect_right(layout.starts, start) - 1
+        last_line = bisect_right(layout.starts, end - 1, first_line) - 1
+        tokens = math.ceil(units * self._settings.token_scale / UNITS_PER_TOKEN)
         self.chunks.append(
-            Chunk(
-                ordinal=len(self.chunks),
-                breadcrumb=breadcrumb,
-                text=f"{lead}{layout.text[start:end]}{tail}",
-                start=start,
-                end=end,
-                first_line=bisect_right(layout.starts, start) - 1,
-                last_line=bisect_right(layout.starts, end - 1) - 1,
-                lead=lead,
-                tail=tail,
-                token_estimate=math.ceil(units * self._settings.token_scale / UNITS_PER_TOKEN),
-            )
+            Chunk(len(self.chunks), breadcrumb, text, start, end, first_line, last_line, lead, tail, tokens)
         )
 
     def _return_runt(self, section: Section) -> None:
@@ -239,16 +236,12 @@ class _Cutter:
             return False
         return all(_is_above(part.section, section) for part in self._open)
 
-    def _room(self, section: Section) -> int:
-        """Units left for a piece of this section in the open chunk."""
-        if not self._open:
-            return self._fresh_room(section)
+    def _room(self, section: Section, fresh: int) -> int:
+        """Units left in the open chunk for a piece of this section; `fresh` is what a chunk of it alone has."""
+        if not self._open or (self._open[0].section is section):
+            return fresh - self._units
         breadcrumb = _name_parts([*self._open, _Part(Piece(0, 0, 0), section, False)])
-        return self._settings.target_units - self._head_units(breadcrumb) - self._units
-
-    def _fresh_room(self, section: Section) -> int:
-        """Units that a chunk of this section alone has for its text."""
-        return self._settings.target_units - self._head_units(section.breadcrumb)
+        return self._target_units - self._head_units(breadcrumb) - self._units
 
     def _head_units(self, breadcrumb: tuple[str, ...]) -> int:
         """What the head above a chunk with this breadcrumb costs."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from refdesk.ingest.formats.document import Block, BlockKind
 from refdesk.ingest.formats.fences import match_fence
-from refdesk.ingest.tokens import WORD_RESTART_UNITS, count_units, running_units
+from refdesk.ingest.tokens import WORD_RESTART_UNITS, count_short_units, count_units, running_units
 
 _SENTENCE_END = re.compile(r"[.!?][\"'”’)\]]*(?=\s)|[。！？][」』）”]*|\n")
 _FILLED = re.compile(r"\S")
@@ -149,7 +149,7 @@ def _find_frame(layout: Layout, block: Block, limit: int) -> Frame:
         return NO_FRAME
     if len(lead) + len(tail) > limit:  # a character costs at least one unit
         return NO_FRAME
-    frame = Frame(lead, tail, count_units(lead), count_units(tail))
+    frame = Frame(lead, tail, count_short_units(lead), count_short_units(tail))
     return frame if frame.lead_units + frame.tail_units <= limit // 3 else NO_FRAME
 
 

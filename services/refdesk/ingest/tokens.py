@@ -7,6 +7,8 @@ are a fit to the WordPiece tokens of technical documentation in English, Chinese
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 import numpy.typing as npt
 
@@ -36,7 +38,6 @@ _SYLLABLE = 62  # kana, hangul, and the letters of scripts other than latin
 WORD_RESTART_UNITS = _WORD_START
 
 _Bytes = npt.NDArray[np.uint8]
-_Flags = npt.NDArray[np.bool_]
 
 
 def _build_tables() -> tuple[_Bytes, _Bytes]:
@@ -78,42 +79,44 @@ def _classify(text: str) -> tuple[_Bytes, _Bytes]:
     return _BITS[codes], _COST[codes]
 
 
-def _behind(flags: _Flags, distance: int) -> _Flags:
-    """For each character the flag of the one `distance` before it."""
-    moved = np.zeros_like(flags)
-    moved[distance:] = flags[:-distance]
-    return moved
+def _then(flags: _Bytes, later: _Bytes, distance: int) -> _Bytes:
+    """1 for each character of `later` that stands `distance` after one of `flags`; both of equal length."""
+    both = np.empty_like(later)
+    both[:distance] = 0
+    np.bitwise_and(later[distance:], flags[:-distance], out=both[distance:])
+    return both
 
 
 def _block_costs(text: str) -> _Bytes:
-    """The cost of each character, in 64ths of a token."""
+    """The cost of each character, in 64ths of a token. Flags are 0 or 1, so that they can be multiplied."""
     bits, cost = _classify(text)
-    letter, digit = (bits & _LETTER).view(np.bool_), (bits & _DIGIT) != 0
-    upper, lower = (bits & _UPPER) != 0, (bits & _LOWER) != 0
+    letter, digit = bits & 1, (bits >> 1) & 1
+    upper, lower = (bits >> 2) & 1, bits >> 3
     word = letter | digit
-    start = word & ~_behind(word, 1)
-    second = letter & _behind(letter, 1)
-    fourth = second & _behind(second, 2)
-    fifth = fourth & _behind(letter, 4)
+    start = word ^ _then(word, word, 1)
+    two = _then(letter, letter, 1)
+    four = _then(two, two, 2)
+    five = _then(letter, four, 4)
     flagged = [
         (start, _WORD_START),
-        (fifth, _FIFTH_LETTER),
-        (fifth & _behind(fourth, 5), _NINTH_LETTER),
-        (upper & _behind(lower, 1), _HUMP),
-        (upper & _behind(upper, 1), _CAPITAL),
+        (five, _FIFTH_LETTER),
+        (_then(four, five, 5), _NINTH_LETTER),
+        (_then(lower, upper, 1), _HUMP),
+        (_then(upper, upper, 1), _CAPITAL),
     ]
     if digit.any():
-        two = digit & _behind(digit, 1)
-        three = two & _behind(digit, 2)
-        four = three & _behind(digit, 3)
+        two = _then(digit, digit, 1)
+        three = _then(digit, two, 2)
+        four = _then(digit, three, 3)
         flagged += [
-            (two & ~three, _SECOND_DIGIT),
-            (three & ~four, _THIRD_DIGIT),
+            (two ^ three, _SECOND_DIGIT),
+            (three ^ four, _THIRD_DIGIT),
             (four, _FOURTH_DIGIT),
-            (digit & _behind(letter, 1), _DIGIT_AFTER_LETTER),
+            (_then(letter, digit, 1), _DIGIT_AFTER_LETTER),
         ]
     for flags, units in flagged:
-        cost += flags.view(np.uint8) * np.uint8(units)
+        flags *= np.uint8(units)
+        cost += flags
     return cost
 
 
@@ -131,6 +134,12 @@ def running_units(text: str) -> npt.NDArray[np.int32]:
         np.cumsum(costs[before:], dtype=np.int32, out=sums[start + 1 : end + 1])
         sums[start + 1 : end + 1] += sums[start]
     return sums
+
+
+@lru_cache(maxsize=4096)
+def count_short_units(text: str) -> int:
+    """`count_units` for what comes again and again: opening lines of fences, heads of tables."""
+    return count_units(text)
 
 
 def count_units(text: str) -> int:

@@ -56,8 +56,7 @@ class _Scanner:
                 margin.pass_blank()
                 index += 1
             elif line[0] not in _STRUCTURAL and "|" not in line:
-                if margin.is_after_blank:
-                    margin.pass_line(line)
+                margin.pass_text()
                 if self._open_start < 0:
                     self._open(BlockKind.PARAGRAPH, index)
                 index += 1
@@ -93,9 +92,8 @@ class _Scanner:
             return end
         if sign == "#" and indent <= 3 and (match := _ATX.match(line)):
             return self._read_heading(index, match, indent)
-        if sign in "=-" and self._open_start >= 0 and (match := _SETEXT.match(line)):
-            if end := self._read_setext(index, match):
-                return end
+        if sign in "=-" and (end := self._read_setext(index, line)):
+            return end
         if sign in "-*_" and _BREAK.match(line):
             self._margin.leave_list(indent)
             return self._add(BlockKind.BREAK, index, index + 1)
@@ -136,13 +134,13 @@ class _Scanner:
         self._margin.is_after_blank = True
         return self._add(BlockKind.HEADING, index, index + 1)
 
-    def _read_setext(self, index: int, match: re.Match[str]) -> int:
-        """A heading above a line of signs, 0 where the open run is no paragraph of its own."""
-        if self._open_kind is not BlockKind.PARAGRAPH:
+    def _read_setext(self, index: int, line: str) -> int:
+        """A heading above a line of signs, 0 where it is none or the open run is no paragraph of its own."""
+        if self._open_start < 0 or self._open_kind is not BlockKind.PARAGRAPH or not _SETEXT.match(line):
             return 0
         start, self._open_start = self._open_start, -1
         text = " ".join(line.strip() for line in self._lines[start:index])
-        self.headings.append(Heading(1 if match[1][0] == "=" else 2, start, index + 1, text))
+        self.headings.append(Heading(1 if "=" in line else 2, start, index + 1, text))
         self._margin.is_after_blank = True
         return self._add(BlockKind.HEADING, start, index + 1)
 

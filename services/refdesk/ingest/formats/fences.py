@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from refdesk.ingest.formats.margins import indent_of
+
 # A fence may stand behind quote signs and list markers. Group 1: what stands before it, 2: the fence, 3: the info.
 _OPENER = re.compile(r"([ \t]*(?:>[ \t]*|(?:[-*+]|\d{1,9}[.)])[ \t]+)*)(`{3,}(?=[^`]*$)|~{3,})(.*)")
 _CONTAINER = re.compile(r"[-*+]|\d{1,9}[.)]")
@@ -53,21 +55,29 @@ def find_fence_end(lines: Sequence[str], start: int, fence: Fence) -> int:
     A closing line has the same sign at least as often and nothing else, and is at most three columns further in than
     its opener. One that is further out counts too: authors often outdent code that stands in a list.
     """
-    sign, least = fence.marker[0], len(fence.marker)
-    probe = sign * 3
-    furthest = len(fence.prefix.expandtabs(4)) + 3
+    if fence.is_quoted:
+        return _find_quoted_end(lines, start, fence)
+    probe = fence.marker[0] * 3
     for index in range(start + 1, len(lines)):
-        line = lines[index]
-        if fence.is_quoted:
-            bare = line.lstrip()
-            if not bare.startswith(">"):
-                return index
-            line = bare.lstrip("> \t")
-        if probe not in line:
-            continue
-        closing = line.strip()
-        if closing.strip(sign) or len(closing) < least:
-            continue
-        if len(line.expandtabs(4)) - len(line.expandtabs(4).lstrip()) <= furthest:
+        if probe in lines[index] and _closes(lines[index], fence):
             return index + 1
     return len(lines)
+
+
+def _find_quoted_end(lines: Sequence[str], start: int, fence: Fence) -> int:
+    """The line after a fence behind quote signs: at the latest the first one without such a sign."""
+    for index in range(start + 1, len(lines)):
+        bare = lines[index].lstrip()
+        if not bare.startswith(">"):
+            return index
+        if _closes(bare.lstrip("> \t"), fence):
+            return index + 1
+    return len(lines)
+
+
+def _closes(line: str, fence: Fence) -> bool:
+    """Whether a line closes the fence."""
+    closing = line.strip()
+    if closing.strip(fence.marker[0]) or len(closing) < len(fence.marker):
+        return False
+    return indent_of(line) <= len(fence.prefix.expandtabs(4)) + 3

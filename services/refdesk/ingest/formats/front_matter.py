@@ -65,7 +65,7 @@ def _load(source: str) -> dict[str, JsonValue] | None:
     """The mapping that the block holds; none where it holds something else, which then is not front matter."""
     if "*" in source and "&" in source:
         _refuse_many_aliases(source)
-    loaded = yaml.load(source, Loader=yaml.CSafeLoader)  # noqa: S506 - the C twin of SafeLoader, 10 times as fast
+    loaded = yaml.load(source, Loader=yaml.CSafeLoader)  # SafeLoader's twin in C, 10 times as fast
     if loaded is None:
         return {}
     if not isinstance(loaded, dict):

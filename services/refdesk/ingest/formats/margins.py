@@ -6,6 +6,7 @@ import re
 
 MARKER = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$)")
 _MARKER_SIGNS = frozenset("-*+0123456789")
+MARGIN_SIGNS = _MARKER_SIGNS | {" ", "\t"}
 _TAB = 4
 
 
@@ -26,6 +27,12 @@ class Margin:
     def pass_blank(self) -> None:
         """Note a blank line."""
         self.is_after_blank = True
+
+    def pass_text(self) -> None:
+        """Note a line that starts with none of MARGIN_SIGNS."""
+        if self.is_after_blank:
+            self.is_after_blank = self._is_in_code = False
+            self.content = 0
 
     def pass_line(self, line: str) -> bool:
         """Note a line that is not blank; true where it is indented code."""

@@ -6,7 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, repeat
+from operator import add
 from pathlib import PurePosixPath
 
 from refdesk.errors import InvalidArgument
@@ -70,11 +71,7 @@ def decode(raw: bytes) -> str:
 
     Raises: InvalidArgument, naming the first byte that cannot be read.
     """
-    for mark, encoding in _BYTE_ORDER_MARKS:
-        if raw.startswith(mark):
-            break
-    else:
-        mark, encoding = b"", "utf-8"
+    mark, encoding = next((known for known in _BYTE_ORDER_MARKS if raw.startswith(known[0])), (b"", "utf-8"))
     try:
         return raw[len(mark) :].decode(encoding)
     except UnicodeDecodeError as error:
@@ -98,7 +95,7 @@ def normalise_characters(text: str) -> str:
 
 def line_starts(lines: Sequence[str]) -> list[int]:
     """The offset of each line in the text, and of the line after the last."""
-    return list(accumulate((len(line) + 1 for line in lines), initial=0))
+    return list(accumulate(map(add, map(len, lines), repeat(1)), initial=0))
 
 
 def readable_name(path: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from refdesk.ingest.formats.fences import find_fence_end, match_fence
-from refdesk.ingest.formats.margins import Margin
+from refdesk.ingest.formats.margins import MARGIN_SIGNS, Margin
 
 _INLINE = frozenset(
     "a abbr b bdi bdo big cite del dfn em font i ins kbd mark q rp rt ruby s samp small span strike strong sub sup tt "
@@ -79,8 +79,16 @@ def clean_lines(lines: Sequence[str]) -> tuple[list[str], list[str]]:
         line = lines[index]
         if not line or line.isspace():
             margin.pass_blank()
-        elif not margin.pass_line(line):
-            if fence := match_fence(line):
+            cleaned.append(line)
+            index += 1
+            continue
+        if line[0] not in MARGIN_SIGNS:
+            margin.pass_text()
+            is_code = False
+        else:
+            is_code = margin.pass_line(line)
+        if not is_code:
+            if ("```" in line or "~~~" in line) and (fence := match_fence(line)):
                 end = find_fence_end(lines, index, fence)
                 cleaned.extend(lines[index:end])
                 margin.is_after_blank = True
