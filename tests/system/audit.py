@@ -1,0 +1,98 @@
+"""Compares a stopped desk's engines with each other and with the folder that it followed: the invariants, entry by entry."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+from refdesk.api.docstore.v1 import docstore_pb2
+from refdesk.api.search.v1 import search_pb2
+from refdesk.app import App
+from refdesk.ingest.formats.markdown import parse
+from refdesk.settings import load
+
+PROJECT = "default"
+
+
+async def audit(data: Path, docs: Path, source: str, model: Path | str) -> list[str]:
+    """Every way in which the index differs from the folder; empty when it is as it should be."""
+    app = App(load("", {}, {"embedder": {"model": str(model)}}), data, ("docstore", "embedder", "search"))
+    await app.start()
+    try:
+        docstore, search = app.hold("docstore"), app.hold("search")
+        project = (await docstore.get_project(docstore_pb2.GetProjectRequest(project=PROJECT))).project
+        records = [record async for record in _records(docstore)]
+        problems = await _compare_folder(docstore, records, docs, source)
+        for engine in (search_pb2.ENGINE_WORDS, search_pb2.ENGINE_VECTORS):
+            entries = [entry async for entry in _entries(search, project.live_generation, engine)]
+            problems += _compare_entries(records, entries, project.live_generation, search_pb2.Engine.Name(engine))
+        return problems
+    finally:
+        await app.close()
+
+
+async def _compare_folder(docstore: Any, records: list[Any], docs: Path, source: str) -> list[str]:
+    current = {record.path for record in records if not record.deleted}
+    expected = {f"{source}/{path.relative_to(docs).as_posix()}": path for path in docs.rglob("*.md")}
+    problems = [f"lost: {path}" for path in sorted(expected.keys() - current)]
+    problems += [f"ghost: {path}" for path in sorted(current - expected.keys())]
+    for path in sorted(current & expected.keys()):
+        request = docstore_pb2.GetDocumentsRequest(project=PROJECT, paths=[path], include_text=True)
+        stored = (await docstore.get_documents(request)).items[0].document
+        if stored.text != parse(expected[path].read_bytes(), expected[path].stem).text:
+            problems.append(f"stale: {path}")
+    return problems
+
+
+def _compare_entries(records: list[Any], entries: list[Any], generation: str, engine: str) -> list[str]:
+    listed, whole = {}, {}
+    problems = []
+    for record in records:
+        heads = [head for head in record.heads if head.generation == generation]
+        for head in heads:
+            listed |= {chunk.chunk_id: record for chunk in head.chunks}
+            if head.missing_vectors:
+                problems.append(f"{engine}: vectors missing in {record.path}")
+            if not head.swept:
+                problems.append(f"{engine}: not swept: {record.path}")
+            if head.chunks and not record.deleted:
+                whole[record.document_id] = record
+    seen: dict[tuple[int, str], Any] = {}
+    for entry in entries:
+        if (entry.grain, entry.id) in seen:
+            problems.append(f"{engine}: twice: {entry.id}")
+        seen[entry.grain, entry.id] = entry
+    for grain, wanted in ((search_pb2.GRAIN_CHUNK, listed), (search_pb2.GRAIN_DOCUMENT, whole)):
+        present = {id for kind, id in seen if kind == grain}
+        name = search_pb2.Grain.Name(grain)
+        problems += [f"{engine}: {name} missing of {wanted[id].path}: {id}" for id in sorted(wanted.keys() - present)]
+        problems += [f"{engine}: {name} orphan: {id}" for id in sorted(present - wanted.keys())]
+        for id in present & wanted.keys():
+            entry = seen[grain, id]
+            if entry.document_id != wanted[id].document_id or not 0 < entry.stamp <= wanted[id].revision:
+                problems.append(f"{engine}: {name} of another document or time: {id}")
+    return problems
+
+
+async def _records(docstore: Any) -> AsyncIterator[Any]:
+    token = ""
+    while True:
+        page = await docstore.list_records(docstore_pb2.ListRecordsRequest(project=PROJECT, page_token=token))
+        for record in page.documents:
+            yield record
+        token = page.next_page_token
+        if not token:
+            return
+
+
+async def _entries(search: Any, generation: str, engine: Any) -> AsyncIterator[Any]:
+    token = ""
+    while True:
+        request = search_pb2.ListEntriesRequest(project=PROJECT, generation=generation, engine=engine, page_token=token)
+        page = await search.list_entries(request)
+        for entry in page.entries:
+            yield entry
+        token = page.next_page_token
+        if not token:
+            return
