@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
+from fakes.weather import Weather
 from refdesk.api.docstore.v1 import docstore_pb2 as pb
 from refdesk.errors import AlreadyExists, InvalidArgument, NotFound
-from fakes.weather import Weather
 
 
 def copy(record: pb.Document, *, text: bool = True, heads: bool = True) -> pb.Document:
@@ -99,9 +99,7 @@ class FakeDocstore:
         ids = sorted(
             one
             for one, record in self.records.items()
-            if one > request.page_token
-            and record.project == request.project
-            and request.source in ("", record.source)
+            if one > request.page_token and record.project == request.project and request.source in ("", record.source)
         )
         size = request.page_size or 200
         response = pb.ListRecordsResponse(next_page_token=ids[size - 1] if len(ids) > size else "")

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
+from fakes.weather import Weather
 from refdesk.api.search.v1 import search_pb2 as pb
 from refdesk.errors import InvalidArgument
-from fakes.weather import Weather
 
 WORDS, VECTORS = pb.ENGINE_WORDS, pb.ENGINE_VECTORS
 
@@ -34,18 +34,14 @@ class FakeSearch:
             raise InvalidArgument("an entry is refused")
         superseded = await self._write(WORDS, request)
         await self.weather.after("words")
-        return pb.WriteWordsResponse(
-            written_count=len(request.entries) - len(superseded), superseded_ids=superseded
-        )
+        return pb.WriteWordsResponse(written_count=len(request.entries) - len(superseded), superseded_ids=superseded)
 
     async def write_vectors(self, request: pb.WriteVectorsRequest) -> pb.WriteVectorsResponse:
         self.calls["write_vectors"] += 1
         await self.weather.before("vectors")
         superseded = await self._write(VECTORS, request)
         await self.weather.after("vectors")
-        return pb.WriteVectorsResponse(
-            written_count=len(request.entries) - len(superseded), superseded_ids=superseded
-        )
+        return pb.WriteVectorsResponse(written_count=len(request.entries) - len(superseded), superseded_ids=superseded)
 
     async def _write(self, engine: int, request: Any) -> list[str]:
         index = self.index(engine, request.project, request.generation)

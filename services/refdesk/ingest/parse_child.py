@@ -1,0 +1,132 @@
+"""The child process that parses and cuts documents; knows nothing of sources, records or engines."""
+
+from __future__ import annotations
+
+import gc
+import math
+from collections.abc import Sequence
+
+from refdesk import ids
+from refdesk.api.docstore.v1 import docstore_pb2 as pb
+from refdesk.children import serve
+from refdesk.errors import InvalidArgument
+from refdesk.ingest import chunks
+from refdesk.ingest.chunks import Chunk, ChunkSettings
+from refdesk.ingest.formats import markdown
+from refdesk.ingest.formats.document import ParsedDocument
+from refdesk.ingest.heads import head_path
+from refdesk.ingest.parsing import Parsed, ParseTask
+from refdesk.ingest.records import UNDETERMINED, Generation
+
+KINDS = ("documentation", "api")
+DETECTED_CHARACTERS = 200
+"""Shorter texts take their source's language: there is too little to tell by."""
+
+
+def parse_documents(tasks: Sequence[ParseTask]) -> list[Parsed]:
+    """An answer for each task, in order."""
+    return [parse_document(ParseTask(*task)) for task in tasks]
+
+
+def parse_document(task: ParseTask) -> Parsed:
+    """Parses one document and cuts it for every generation; what it cannot do with it is said in the answer."""
+    try:
+        document = markdown.parse(task.content, task.origin.path)
+    except InvalidArgument as error:
+        return Parsed(unusable=error.message)
+    except MemoryError:
+        gc.collect()
+        return Parsed(failure="parsing needs more memory than it is given")
+    if document.draft or not document.published:
+        return Parsed(unpublished="its front matter says that it is a draft")
+    try:
+        record = build_record(document, task)
+    except InvalidArgument as error:
+        return Parsed(failure=error.message)
+    except MemoryError:
+        gc.collect()
+        return Parsed(failure="cutting needs more memory than it is given")
+    return Parsed(record=record.SerializeToString(), remarks=document.warnings)
+
+
+def build_record(document: ParsedDocument, task: ParseTask) -> pb.Document:
+    """The part of a record that a document's content decides; what its front matter says goes before what its source declares."""
+    origin = task.origin
+    record = pb.Document(
+        title=document.title,
+        summary=document.summary,
+        url=document.url if document.url.startswith(("https://", "http://")) else origin.url,
+        version=document.version or origin.version,
+        kind=document.kind if document.kind in KINDS else origin.kind,
+        language=_language(document, origin.language),
+        text=document.text,
+        sections=[
+            pb.Section(level=one.level, breadcrumb=one.breadcrumb, ordinal=one.ordinal, start=one.start, end=one.end)
+            for one in document.sections
+            if one.level
+        ],
+    )
+    facets = ids.Facets(record.version, record.kind, record.language)
+    cuts: dict[ChunkSettings, tuple[Chunk, ...]] = {}
+    for generation in task.generations:
+        sizes = chunk_settings(origin.chunk_tokens, generation.window_tokens, task.token_scale)
+        if sizes not in cuts:
+            cuts[sizes] = chunks.cut(document, sizes)
+        spans = _spans(cuts[sizes], generation, origin.document_id, facets, document.title)
+        record.heads.append(pb.Head(generation=generation.name, chunks=spans))
+    return record
+
+
+def chunk_settings(chunk_tokens: int, window_tokens: int, token_scale: float) -> ChunkSettings:
+    """Sizes that fit the window. Raises: InvalidArgument where the window leaves no room for text."""
+    scale = min(token_scale, 10.0)
+    least = math.ceil(chunks.LEAST_CHUNK_TOKENS * scale)
+    if least > window_tokens:
+        raise InvalidArgument(f"the model's window of {window_tokens} tokens is too small for what this text costs")
+    return ChunkSettings(min(max(chunk_tokens, least), window_tokens), window_tokens, scale)
+
+
+def _spans(
+    cut: Sequence[Chunk], generation: Generation, document_id: str, facets: ids.Facets, title: str
+) -> list[pb.ChunkSpan]:
+    seen: dict[tuple[tuple[str, ...], str], int] = {}
+    spans = []
+    for chunk in cut:
+        path = head_path(title, chunk.breadcrumb)
+        ordinal = seen.get((path, chunk.text), 0)
+        seen[path, chunk.text] = ordinal + 1
+        spans.append(
+            pb.ChunkSpan(
+                chunk_id=ids.chunk_id(generation.name, document_id, facets, path, chunk.text, ordinal),
+                breadcrumb=chunk.breadcrumb,
+                start=chunk.start,
+                end=chunk.end,
+                lead=chunk.lead,
+                tail=chunk.tail,
+                token_count=chunk.token_estimate,
+                first_line=chunk.first_line + 1,
+                last_line=chunk.last_line + 1,
+            )
+        )
+    return spans
+
+
+def _language(document: ParsedDocument, declared: str) -> str:
+    stated = document.language.split("-")[0].split("_")[0].lower()
+    if len(stated) == 2 and stated.isalpha() and stated.isascii():
+        return stated
+    if declared:
+        return declared
+    if len(document.text) < DETECTED_CHARACTERS:
+        return UNDETERMINED
+    from refdesk import language
+
+    return language.detect(document.text) or UNDETERMINED
+
+
+def ping() -> None:
+    """Shows that the process lives."""
+
+
+if __name__ == "__main__":
+    serve({"parse": parse_documents, "ping": ping})

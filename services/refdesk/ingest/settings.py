@@ -1,0 +1,35 @@
+"""What an operator may set of ingest."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class IngestSettings(BaseModel):
+    """How much is done at once, how long, and how often; the defaults run a laptop."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    events: str = Field(
+        "file:", description="Queue of changes: file: for a nats-server of our own, or nats://host:port."
+    )
+    events_max_bytes: int = Field(536_870_912, ge=1_048_576, description="Most bytes that the queue holds.")
+    batch_documents: int = Field(96, ge=1, le=512, description="Most documents that are published in one batch.")
+    parser_children: int = Field(1, ge=1, le=64, description="Processes that parse documents.")
+    parser_memory_bytes: int = Field(1_073_741_824, ge=268_435_456, description="Address space of one parser process.")
+    parse_seconds: float = Field(20, gt=0, description="Most time that parsing one document may take.")
+    call_seconds: float = Field(30, gt=0, description="Deadline of one call to docstore or search.")
+    deliveries: int = Field(
+        3, ge=1, description="How often a document that fails by itself is tried before it is parked."
+    )
+    retry_seconds: float = Field(2, gt=0, description="Pause before such a document is tried again; it doubles.")
+    outage_seconds: float = Field(
+        15, gt=0, description="Longest pause between tries while something cannot be reached."
+    )
+    embed_texts: int = Field(16, ge=1, le=256, description="Texts of one request to the embedder.")
+    embed_requests: int = Field(4, ge=1, le=64, description="Requests to the embedder at once.")
+    vector_round_chunks: int = Field(256, ge=1, le=4096, description="Chunks that are given vectors in one round.")
+    vector_poll_seconds: float = Field(5, gt=0, description="How often pending vectors are looked for without a hint.")
+    reconcile_seconds: float = Field(3600, gt=0, description="How often records and engines are compared.")
+    purge_days: float = Field(7, ge=0, description="How long the text of a deleted document is kept.")
+    drain_seconds: float = Field(15, gt=0, description="How long a batch under way may take at a stop.")

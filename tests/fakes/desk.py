@@ -1,0 +1,150 @@
+"""A desk of fakes around the real publishing code, and the check that every fault test ends with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fakes.docstore import FakeDocstore
+from fakes.embedder import FakeEmbedder
+from fakes.search import FakeSearch
+from fakes.source import FakeSource
+from fakes.weather import Weather
+from refdesk import ids
+from refdesk.api.docstore.v1 import docstore_pb2 as pb
+from refdesk.api.search.v1 import search_pb2
+from refdesk.ingest.changes import Change, Followed
+from refdesk.ingest.embedding import Embedding
+from refdesk.ingest.parse_child import parse_documents
+from refdesk.ingest.parsing import Parsed, ParseTask
+from refdesk.ingest.publish import Publisher
+from refdesk.ingest.reconcile import Reconciler
+from refdesk.ingest.records import Generation, find_head
+from refdesk.ingest.settings import IngestSettings
+from refdesk.ingest.stores import Stores
+from refdesk.ingest.vectors import Vectors
+from refdesk.ingest.work import relative_path
+from refdesk.projects import SourceSettings
+
+PROJECT, SOURCE = "handbook", "guide"
+MADE = Generation("made", 1, 250, frozenset({"en"}))
+LATER_SECONDS = 4102444800.0  # the reconciler's clock: everything was put long ago
+
+
+class HereParsers:
+    """Parses in this process; a text that holds `refused` fails by itself."""
+
+    def __init__(self, weather: Weather) -> None:
+        self._weather = weather
+        self.refused = "\0nothing"
+
+    async def parse(self, tasks: Sequence[ParseTask]) -> list[Parsed]:
+        await self._weather.pause()
+        return [
+            Parsed(failure="parsing failed") if self.refused.encode() in task.content else parse_documents([task])[0]
+            for task in tasks
+        ]
+
+
+class FakeDesk:
+    """One project with one source; workers made here share the engines and nothing else."""
+
+    def __init__(
+        self, weather: Weather | None = None, *, conditional: bool = True, monotone: bool = True, kind: str = "folder"
+    ) -> None:
+        self.weather = weather or Weather()
+        self.docstore = FakeDocstore(self.weather, conditional=conditional)
+        self.search = FakeSearch(self.weather, monotone=monotone)
+        self.embedder = FakeEmbedder(self.weather)
+        self.source = FakeSource(self.weather, revisions_return=True)
+        self.parsers = HereParsers(self.weather)
+        self.settings = IngestSettings(embed_texts=2, vector_round_chunks=8)
+        self.stores = Stores(PROJECT, self.docstore, self.search)
+        self.source_settings = SourceSettings(name=SOURCE, kind="folder", path="/", chunk_tokens=100, language="en")
+        self.followed: list[Generation] = [MADE]
+        self.sources = {SOURCE: Followed(self.source_settings, self.source)}
+
+    async def generations(self) -> list[Generation]:
+        return list(self.followed)
+
+    def publisher(self, vectors: Vectors | None = None) -> Publisher:
+        """A worker of its own."""
+        return Publisher(
+            self.stores,
+            self.sources,
+            self.parsers,
+            self.generations,
+            behind=vectors or self.vectors(),
+            pause=self.weather.pause,
+            seed=self.weather.random.randrange(1 << 30),
+        )
+
+    def vectors(self) -> Vectors:
+        """A worker of its own, for what comes behind the words."""
+        embedding = Embedding(self.embedder, texts=2, requests=2)
+        return Vectors(self.stores, embedding, self.generations, self._correct, self.settings)
+
+    async def _correct(self, record: pb.Document, token_scale: float) -> bool:
+        return await self.publisher().correct(record, token_scale)
+
+    def reconciler(self) -> Reconciler:
+        """A reconciler for which nothing was put just now."""
+        publisher = self.publisher()
+        return Reconciler(
+            self.stores, self.sources, self.generations, publisher.publish, now=lambda: LATER_SECONDS, purge_days=1e6
+        )
+
+    async def publish(self, *paths: str, bulk: bool = False) -> list[str]:
+        """Publishes as one worker; how each ended."""
+        outcomes = await self.publisher().publish([Change(SOURCE, path, bulk=bulk) for path in paths])
+        return [outcome.ending.value for outcome in outcomes]
+
+    async def finish(self) -> None:
+        """Does all the vectors that are pending."""
+        vectors = self.vectors()
+        for _ in range(200):
+            if not await vectors.work():
+                return
+        raise AssertionError("vectors never end")
+
+    def entries(self, engine: int, document_id: str = "") -> dict[str, int]:
+        """Id to stamp of what an engine holds in the first generation."""
+        index = self.search.index(engine, PROJECT, self.followed[0].name)
+        return {one: entry.stamp for one, entry in index.items() if document_id in ("", entry.document_id)}
+
+    def differences(self) -> list[str]:
+        """How records, engines and the source differ; nothing at rest."""
+        found: list[str] = []
+        for path, raw in self.source.documents.items():
+            record = self.docstore.records.get(ids.document_id(PROJECT, SOURCE, path))
+            if record is None or record.deleted:
+                found.append(f"{path} is not there")
+            elif record.text.strip() != raw.content.decode().strip():
+                found.append(f"{path} has another text")
+        known: dict[int, set[str]] = {search_pb2.ENGINE_WORDS: set(), search_pb2.ENGINE_VECTORS: set()}
+        for record in self.docstore.records.values():
+            if not record.deleted and relative_path(record) not in self.source.documents:
+                found.append(f"{record.path} is still there")
+            for generation in self.followed:
+                found += self._head_differences(record, generation, known)
+        for engine, ids_known in known.items():
+            for orphan in self.entries(engine).keys() - ids_known:
+                found.append(f"orphan {orphan} in {search_pb2.Engine.Name(engine)}")
+        return found
+
+    def _head_differences(self, record: pb.Document, generation: Generation, known: dict[int, set[str]]) -> list[str]:
+        head = find_head(record, generation.name)
+        path = record.path
+        if head is None:
+            return [f"{path} has no head"]
+        found = []
+        if head.missing_vectors or not head.swept:
+            found.append(f"{path} is unfinished")
+        listed = [span.chunk_id for span in head.chunks]
+        if len(set(listed)) != len(listed):
+            found.append(f"{path} lists a chunk twice")
+        whole = [record.document_id] if listed else []
+        for engine in known:
+            known[engine].update(listed + whole)
+            for missing in set(listed + whole) - self.entries(engine).keys():
+                found.append(f"{path}: {missing} is missing in {search_pb2.Engine.Name(engine)}")
+        return found
