@@ -1,0 +1,175 @@
+"""The one search core of every surface: retrieve, fuse, hydrate, judge, group; knows nothing of MCP or of wording."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
+from refdesk.api.docstore.v1.docstore_protocol import Docstore
+from refdesk.api.search.v1 import search_pb2 as search_api
+from refdesk.api.search.v1.search_protocol import Search
+from refdesk.gateway import metrics
+from refdesk.gateway.catalog import Catalog
+from refdesk.gateway.floor import Evidence, clears
+from refdesk.gateway.fusion import Fused, cap_documents, discount_sections, fuse
+from refdesk.gateway.legs import HYBRID, LEXICAL, AbsentLeg, Legs, read_legs
+from refdesk.gateway.profiles import Profile
+
+LEG_KINDS = {
+    LEXICAL: (search_api.LEG_KIND_LEXICAL,),
+    "semantic": (search_api.LEG_KIND_SEMANTIC,),
+    HYBRID: (search_api.LEG_KIND_LEXICAL, search_api.LEG_KIND_SEMANTIC),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What to search for, where, and for which surface."""
+
+    project: docstore_api.Project
+    text: str
+    limit: int
+    filter: search_api.Filter
+    profile: Profile
+    mode: str = HYBRID
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One chunk of an answer; `score` is its fused score, `cosine` None where it has no vector or meaning was not searched."""
+
+    chunk: docstore_api.HydratedChunk
+    score: float
+    cosine: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Results, the best first; `mode` is what ran, `absent` what did not and why; `is_good` False: below the floor."""
+
+    results: tuple[Result, ...]
+    mode: str
+    absent: tuple[AbsentLeg, ...]
+    is_good: bool
+
+    @property
+    def semantic_ran(self) -> bool:
+        """Whether meaning was searched."""
+        return self.mode != LEXICAL
+
+    @property
+    def has_failed_leg(self) -> bool:
+        """Whether a leg did not answer, so that nothing found proves nothing."""
+        return any(leg.failed for leg in self.absent)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    legs: Legs
+    fused: Sequence[Fused]
+    chunks: Mapping[str, docstore_api.HydratedChunk]
+    stale: frozenset[str]
+    ran_short: bool
+
+
+class SearchCore:
+    """Answers questions with one call to search and one to docstore."""
+
+    def __init__(self, docstore: Docstore, search: Search, catalog: Catalog) -> None:
+        self._docstore = docstore
+        self._search = search
+        self._catalog = catalog
+
+    async def answer(self, question: Question) -> Answer:
+        """The best current chunks.
+
+        Raises: Unavailable when no leg answered, or docstore did not; InvalidArgument when nothing can be searched for.
+        """
+        found = await self._find(question)
+        if found.ran_short:
+            # Documents changed while it was searched: what replaced the dropped hits is searchable by now.
+            metrics.REPEATED_SEARCHES.inc()
+            found = await self._find(question)
+        metrics.SEARCHES.labels(found.legs.mode).inc()
+        return Answer(
+            self._group(question, found), found.legs.mode, found.legs.absent, await self._is_good(question, found)
+        )
+
+    async def _find(self, question: Question) -> _Found:
+        profile = question.profile
+        response = await self._search.retrieve(_retrieve_request(question))
+        legs = read_legs(response.legs)
+        fused = fuse(legs.ranked(profile))
+        asked = [hit.chunk_id for hit in fused[: profile.kept + profile.spare]]
+        chunks = await self._hydrate(question, asked)
+        stale = frozenset(asked) - chunks.keys()
+        metrics.STALE_HITS.inc(len(stale))
+        kept = [hit for hit in fused[: len(asked)] if hit.chunk_id in chunks][: profile.kept]
+        return _Found(legs, kept, chunks, stale, bool(stale) and len(kept) < min(profile.kept, len(fused)))
+
+    async def _hydrate(self, question: Question, chunk_ids: Sequence[str]) -> Mapping[str, docstore_api.HydratedChunk]:
+        if not chunk_ids:
+            return {}
+        request = docstore_api.HydrateChunksRequest(
+            project=question.project.slug,
+            generation=question.project.live_generation,
+            chunk_ids=chunk_ids,
+            include_neighbors=question.profile.has_neighbours,
+        )
+        response = await self._docstore.hydrate_chunks(request)
+        return {chunk.chunk_id: chunk for chunk in response.chunks}
+
+    def _group(self, question: Question, found: _Found) -> tuple[Result, ...]:
+        chunks = found.chunks
+        places = {
+            hit.chunk_id: (chunks[hit.chunk_id].document_id, tuple(chunks[hit.chunk_id].breadcrumb))
+            for hit in found.fused
+        }
+        kept = cap_documents(
+            discount_sections(found.fused, places),
+            lambda chunk_id: chunks[chunk_id].document_id,
+            question.profile.most_per_group,
+            question.limit,
+        )
+        cosines = found.legs.cosines()
+        return tuple(Result(chunks[hit.chunk_id], hit.score, cosines.get(hit.chunk_id)) for hit in kept)
+
+    async def _is_good(self, question: Question, found: _Found) -> bool:
+        # Asked of the embedder's catalog only where meaning was searched: when the embedder is down, nothing waits for it.
+        if not question.profile.has_floor or not found.legs.semantic_ran:
+            return True
+        floor = await self._catalog.floor(question.project)
+        good = floor is None or clears(floor, _evidence(found))
+        if not good:
+            metrics.NO_GOOD_MATCH.inc()
+        return good
+
+
+def _retrieve_request(question: Question) -> search_api.RetrieveRequest:
+    profile = question.profile
+    return search_api.RetrieveRequest(
+        project=question.project.slug,
+        generation=question.project.live_generation,
+        model_id=question.project.model_id,
+        filter=question.filter,
+        legs=[search_api.Leg(kind=kind, text=question.text) for kind in LEG_KINDS[question.mode]],
+        chunk_candidates=profile.chunk_candidates,
+        chunks_per_document=profile.chunks_per_document,
+        document_candidates=profile.document_candidates,
+    )
+
+
+def _evidence(found: _Found) -> Evidence:
+    legs, stale = found.legs, found.stale
+    coverages = {chunk: share for chunk, share in legs.coverages().items() if chunk not in stale}
+    return Evidence(
+        semantic_ran=legs.semantic_ran,
+        lexical_failed=legs.lexical_failed,
+        best_cosine=max((cosine for chunk, cosine in legs.cosines().items() if chunk not in stale), default=None),
+        best_coverage=max(coverages.values(), default=0.0),
+        identifier_stands_whole=bool(legs.identifier_matches() - stale),
+        lexical_hit_lacks_vector=any(
+            chunk in found.chunks and not found.chunks[chunk].has_vector for chunk in coverages
+        ),
+    )

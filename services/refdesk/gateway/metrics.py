@@ -1,0 +1,25 @@
+"""What the gateway counts and times; labels come from closed sets, and none names a project, a path or a query."""
+
+from __future__ import annotations
+
+from prometheus_client import Counter, Gauge, Histogram
+
+BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
+
+OPERATION_SECONDS = Histogram(
+    "mcp_server_operation_duration_seconds",
+    "Time of one MCP request, by method, tool and the class of what went wrong ('' when nothing did).",
+    ("mcp_method_name", "gen_ai_tool_name", "error_type"),
+    buckets=BUCKETS,
+)
+SEARCHES = Counter("refdesk_gateway_searches_total", "Searches answered, by the mode that ran.", ("mode",))
+ABSENT_LEGS = Counter(
+    "refdesk_gateway_absent_legs_total",
+    "Legs of searches that did not run, failed or with nothing to do, by reason.",
+    ("leg", "reason"),
+)
+NO_GOOD_MATCH = Counter("refdesk_gateway_no_good_match_total", "Searches that did not clear the relevance floor.")
+STALE_HITS = Counter("refdesk_gateway_stale_hits_total", "Hits dropped because no record lists them any more.")
+REPEATED_SEARCHES = Counter("refdesk_gateway_repeated_searches_total", "Searches run once more for stale hits.")
+REFUSED_CALLS = Counter("refdesk_gateway_refused_calls_total", "Calls refused because too many were under way.")
+CALLS = Gauge("refdesk_gateway_calls", "Calls under way.")

@@ -1,0 +1,44 @@
+"""What sets one surface's searches apart from another's; everything else is one core."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Grouping(Enum):
+    """What one result is."""
+
+    CHUNK = "chunk"
+    PAGE = "page"
+    SECTION = "section"
+    DOCUMENT = "document"
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Weights, candidates, grouping, floor and packing of a surface."""
+
+    name: str
+    lexical_weight: float = 1.0
+    semantic_weight: float = 1.0
+    chunk_candidates: int = 100
+    """Chunks that a leg lists."""
+    chunks_per_document: int = 8
+    """Most chunks of one document in a leg's list."""
+    document_candidates: int = 50
+    """Whole documents that a leg weighs."""
+    kept: int = 50
+    """Chunks that go on after hydration."""
+    spare: int = 10
+    """Hydrated on top of `kept`, in the place of those that are no longer current."""
+    grouping: Grouping = Grouping.CHUNK
+    most_per_group: int = 2
+    """Excerpts of one document that are shown."""
+    has_floor: bool = True
+    has_neighbours: bool = True
+    snippet_characters: int = 0
+    """Most characters of a result's text; 0: the whole chunk."""
+
+
+DOCS = Profile("docs")

@@ -1,0 +1,45 @@
+"""What an operator may set of the gateway; the defaults run a laptop."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+LOOPBACK_HOSTS = ("127.0.0.1", "::1", "localhost")
+
+
+class GatewaySettings(BaseModel):
+    """How the gateway listens, what it bounds, and how its tools answer."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    host: str = Field("127.0.0.1", description="Address that HTTP listens on; loopback only until there are keys.")
+    port: int = Field(8080, ge=0, le=65535, description="Port that HTTP listens on; 0: any free one.")
+    allowed_hosts: tuple[str, ...] = Field(
+        (), description="Names in a Host header that are answered besides loopback's, e.g. docs.example.com."
+    )
+    allowed_origins: tuple[str, ...] = Field(
+        (), description="Origins of web pages that may call besides loopback's, e.g. https://docs.example.com."
+    )
+    max_body_bytes: int = Field(4 * 1024 * 1024, ge=1024, description="A larger request is refused.")
+    deadline_seconds: float = Field(5.0, gt=0, le=60, description="Longest time that one call may take.")
+    count_seconds: float = Field(1.0, gt=0, le=10, description="Longest time that counting tokens may take.")
+    concurrent_calls: int = Field(16, ge=1, description="Calls that run at once.")
+    queued_calls: int = Field(32, ge=0, description="Calls that wait for their turn; more are refused at once.")
+    catalog_seconds: float = Field(1.0, ge=0, description="How old the catalog and the counts may be in an answer.")
+    search_max_result_chars: int = Field(
+        12_000, ge=1_000, le=20_000, description="Most characters of a search answer; alias SEARCH_MAX_RESULT_CHARS."
+    )
+    structured_output: bool = Field(
+        False, description="Tools publish output schemas and structured content; alias MCP_STRUCTURED_OUTPUT."
+    )
+    serve_metrics: bool = Field(True, description="Serves /metrics on the port of HTTP too.")
+
+    @field_validator("host")
+    @classmethod
+    def refuse_open_address(cls, value: str) -> str:
+        """Without keys, whoever reaches the port reads everything."""
+        if value not in LOOPBACK_HOSTS:
+            raise ValueError(
+                f"{value} can be reached from outside, and there are no keys yet: use 127.0.0.1, ::1 or localhost"
+            )
+        return value
