@@ -1,0 +1,25 @@
+"""Folders that a path starts with, and ids as numbers; pure, shared by engines that filter by whole segments or keep ids as numbers."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+LOW = (1 << 64) - 1
+
+
+def list_folders(path: str) -> list[str]:
+    """Every prefix of a path by whole segments, itself included: `a`, `a/b`, `a/b/c.md`."""
+    segments = path.strip("/").split("/")
+    return ["/".join(segments[:count]) for count in range(1, len(segments) + 1)]
+
+
+def split_id(id: str) -> tuple[int, int]:
+    """High and low 64 bits of a UUID; they sort as its text does."""
+    number = UUID(id).int
+    return number >> 64, number & LOW
+
+
+def join_id(high: int, low: int) -> str:
+    """The text of a UUID from its high and low 64 bits."""
+    digits = f"{high:016x}{low:016x}"
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"

@@ -1,0 +1,203 @@
+"""The child process that writes keyword indices: analyses, commits, sweeps; knows no queries.
+
+It is the one writer of its folders, so reading a stamp and writing over it are one step. A kill leaves the last commit: of each grain,
+what a call wrote is there whole or not at all; the caller of a call that died writes again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import tantivy
+
+from refdesk import failpoints
+from refdesk.child import serve
+from refdesk.errors import Unavailable
+from refdesk.search.analysis import analyze
+from refdesk.search.engines.interface import Grain, IndexName, SweepItem, Swept, WordItem, Written
+from refdesk.search.engines.paths import join_id, list_folders, split_id
+from refdesk.search.engines.tantivy_schema import build_schema, name_folder, open_index, read_numbers
+
+HEAP_BYTES = 20_000_000
+"""Of each open writer, for entries not yet written out; tantivy takes at least 15 MB and uses it only while it writes."""
+OPEN_INDICES = 4
+"""Projects whose writers stay open; each has two."""
+LOCK_PATIENCE_SECONDS = 10.0
+"""A writer that was killed a moment ago may still hold its lock; the kernel frees it with the process."""
+
+_CHUNK_OF_QUERY = 512
+
+
+class _GrainWriter:
+    """One folder that is written."""
+
+    def __init__(self, folder: Path) -> None:
+        self._schema = build_schema()
+        self._index = open_index(folder, self._schema)
+        self._index.config_reader("manual")
+        self._writer = _take_writer(self._index, folder)
+        self._touched = False
+        self._uncommitted: dict[str, int] = {}
+
+    def write(self, items: Sequence[WordItem]) -> Written:
+        """Adds entries that are not older than what is there; nothing is durable before `commit`."""
+        newest: dict[str, WordItem] = {}
+        superseded: list[str] = []
+        for item in items:
+            if item.id in newest and newest[item.id].stamp > item.stamp:
+                superseded.append(item.id)
+                continue
+            newest[item.id] = item
+        present = self._read_stamps(list(newest))
+        for item in newest.values():
+            if present.get(item.id, 0) > item.stamp:
+                superseded.append(item.id)
+                continue
+            self._add(item, item.id in present)
+        return Written(len(items) - len(superseded), tuple(superseded))
+
+    def sweep(self, item: SweepItem, grain: Grain) -> Swept:
+        """Deletes what of a document is not kept; nothing is durable before `commit`."""
+        if grain is Grain.DOCUMENT and not item.remove_document:
+            return Swept(0, False)
+        deleted_count, later_stamp = 0, False
+        for id, stamp in self._find_document(item.document_id):
+            if id in item.keep_chunk_ids:
+                continue
+            if stamp > item.up_to_stamp:
+                later_stamp = True
+                continue
+            self._writer.delete_documents_by_term("id", id)
+            self._touched = True
+            deleted_count += 1
+        return Swept(deleted_count, later_stamp)
+
+    def commit(self) -> None:
+        """Makes all durable; after it readers see it when they reload."""
+        if not self._touched:
+            return
+        failpoints.reach("words_commit")
+        self._writer.commit()
+        self._touched = False
+        self._uncommitted.clear()
+        self._index.reload()
+
+    def _add(self, item: WordItem, is_present: bool) -> None:
+        if is_present:
+            self._writer.delete_documents_by_term("id", item.id)
+        self._writer.add_document(_build_document(item))
+        self._uncommitted[item.id] = item.stamp
+        self._touched = True
+
+    def _read_stamps(self, ids: Sequence[str]) -> dict[str, int]:
+        stamps: dict[str, int] = {}
+        for start in range(0, len(ids), _CHUNK_OF_QUERY):
+            some = list(ids[start : start + _CHUNK_OF_QUERY])
+            stamps.update(self._read(tantivy.Query.term_set_query(self._schema, "id", some), len(some)))
+        return stamps | {id: self._uncommitted[id] for id in ids if id in self._uncommitted}
+
+    def _find_document(self, document_id: str) -> list[tuple[str, int]]:
+        count = self._index.searcher().doc_freq("document_id", document_id)
+        query = tantivy.Query.term_query(self._schema, "document_id", document_id, "basic")
+        return self._read(query, count) if count else []
+
+    def _read(self, query: tantivy.Query, limit: int) -> list[tuple[str, int]]:
+        searcher = self._index.searcher()
+        addresses = [address for _, address in searcher.search(query, limit, count=False).hits]
+        highs, lows, stamps = read_numbers(searcher, ("id_high", "id_low", "stamp"), addresses)
+        return [(join_id(high, low), stamp) for high, low, stamp in zip(highs, lows, stamps, strict=True)]
+
+
+class KeywordWriter:
+    """Handlers of the child: every call names its index and is committed when it answers."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._open: OrderedDict[IndexName, dict[Grain, _GrainWriter]] = OrderedDict()
+        self._second = ThreadPoolExecutor(1)
+
+    def write(self, index: IndexName, batches: Sequence[Sequence[WordItem]]) -> list[Written]:
+        """Writes several batches with one commit, an outcome for each."""
+        with self._writing(index) as writers:
+            return [_write_grains(writers, batch) for batch in batches]
+
+    def sweep(self, index: IndexName, items: Sequence[SweepItem]) -> list[Swept]:
+        """Sweeps documents with one commit, an outcome for each."""
+        writers = self._open_writers(index)
+        try:
+            outcomes = [
+                _join_outcomes([writer.sweep(item, grain) for grain, writer in writers.items()]) for item in items
+            ]
+            self._commit(writers)
+        except (ValueError, OSError) as error:
+            raise self._give_up(index, "swept") from error
+        return outcomes
+
+    def _commit(self, writers: dict[Grain, _GrainWriter]) -> None:
+        documents = self._second.submit(writers[Grain.DOCUMENT].commit)  # both wait for the disk, so both at once
+        try:
+            writers[Grain.CHUNK].commit()
+        finally:
+            documents.result()
+
+    def _open_writers(self, index: IndexName) -> dict[Grain, _GrainWriter]:
+        writers = self._open.pop(index, None)
+        if writers is None:
+            while len(self._open) >= OPEN_INDICES:
+                self._open.popitem(last=False)
+            writers = {grain: _GrainWriter(name_folder(self._root, *index, grain)) for grain in Grain}
+        return writers
+
+
+def _write_grains(writers: dict[Grain, _GrainWriter], batch: Sequence[WordItem]) -> Written:
+    outcomes = [writer.write([item for item in batch if item.grain == grain]) for grain, writer in writers.items()]
+    superseded = tuple(id for outcome in outcomes for id in outcome.superseded_ids)
+    return Written(sum(outcome.written_count for outcome in outcomes), superseded)
+
+
+def _join_outcomes(outcomes: Sequence[Swept]) -> Swept:
+    return Swept(sum(outcome.deleted_count for outcome in outcomes), any(outcome.later_stamp for outcome in outcomes))
+
+
+def _build_document(item: WordItem) -> tantivy.Document:
+    facets = item.facets
+    headings = "\n".join(item.headings)
+    path = facets.path.rpartition(".")[0] or facets.path
+    analysis = analyze(f"{path.replace('/', ' ')}\n{headings}\n{headings}\n{item.text}", facets.language)
+    document = tantivy.Document()
+    (id_high, id_low), (document_high, document_low) = split_id(item.id), split_id(item.document_id)
+    numbers = (id_high, id_low, document_high, document_low, item.stamp)
+    for name, number in zip(("id_high", "id_low", "document_high", "document_low", "stamp"), numbers, strict=True):
+        document.add_unsigned(name, number)
+    labels = {"id": item.id, "document_id": item.document_id, "source": facets.source, "version": facets.version}
+    for name, label in (labels | {"kind": facets.kind, "language": facets.language}).items():
+        document.add_text(name, label)
+    for folder in list_folders(facets.path):
+        document.add_text("folders", folder)
+    document.add_text("terms", analysis.terms)
+    document.add_text("identifiers", analysis.identifiers)
+    return document
+
+
+def _take_writer(index: tantivy.Index, folder: Path) -> tantivy.IndexWriter:
+    ends_at = time.monotonic() + LOCK_PATIENCE_SECONDS
+    while True:
+        try:
+            return index.writer(heap_size=HEAP_BYTES, num_threads=1)
+        except ValueError as error:
+            if time.monotonic() > ends_at:
+                raise Unavailable(
+                    f"the keyword index in {folder} is being written by another process; stop that one"
+                ) from error
+            time.sleep(0.05)
+
+
+if __name__ == "__main__":
+    writer = KeywordWriter(Path(sys.argv[1]))
+    serve({"write": writer.write, "sweep": writer.sweep})
