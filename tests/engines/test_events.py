@@ -22,7 +22,8 @@ from refdesk.ingest.events.event import ChangeEvent, ChangeType, now
 from refdesk.ingest.events.interface import Events
 from refdesk.ingest.events.jetstream import JetStreamEvents
 from refdesk.ingest.events.nats_server import NatsServer
-from refdesk.ingest.events.table import open_events
+from refdesk.ingest.events.table import events as events_of
+from refdesk.ingest.settings import IngestSettings
 
 pytestmark = pytest.mark.anyio
 WAIT_SECONDS = 10.0
@@ -338,10 +339,10 @@ async def test_a_missing_program_names_what_to_install(tmp_path: Path, monkeypat
 
 
 async def test_a_url_decides_which_server(server: NatsServer, tmp_path: Path) -> None:
-    external = open_events(await server.start(), tmp_path / "data", max_bytes=MAX_BYTES)
+    external = events_of(IngestSettings(events=await server.start(), events_max_bytes=MAX_BYTES), tmp_path / "data")
     await external.start()
     assert not (tmp_path / "data").exists()
-    own = open_events("file:", tmp_path / "data", max_bytes=MAX_BYTES)
+    own = events_of(IngestSettings(events_max_bytes=MAX_BYTES), tmp_path / "data")
     await own.start()
     assert (tmp_path / "data" / "events" / "store").is_dir()
     await own.close()
@@ -349,7 +350,7 @@ async def test_a_url_decides_which_server(server: NatsServer, tmp_path: Path) ->
 
 
 async def test_a_server_without_room_for_the_stream_is_said(server: NatsServer, tmp_path: Path) -> None:
-    events = open_events(await server.start(), tmp_path, max_bytes=3 * MAX_BYTES)
+    events = events_of(IngestSettings(events=await server.start(), events_max_bytes=3 * MAX_BYTES), tmp_path)
     with pytest.raises(Unavailable, match=r"no room for a stream of 201,326,592 bytes.*max_file_store"):
         await events.start()
 
@@ -357,4 +358,4 @@ async def test_a_server_without_room_for_the_stream_is_said(server: NatsServer, 
 @pytest.mark.parametrize("url", ["", "http://127.0.0.1", "nats://", "kafka:9092"])
 def test_another_url_is_refused(url: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidArgument, match="use file: or nats://"):
-        open_events(url, tmp_path)
+        events_of(IngestSettings(events=url), tmp_path)

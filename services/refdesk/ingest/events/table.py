@@ -1,4 +1,4 @@
-"""Which implementation of Events a URL means; knows nothing of what goes through it."""
+"""Which implementation of Events a setting means; knows nothing of what goes through it."""
 
 from __future__ import annotations
 
@@ -10,19 +10,18 @@ from refdesk.ingest.events.broker import ExternalBroker
 from refdesk.ingest.events.interface import Events
 from refdesk.ingest.events.jetstream import JetStreamEvents
 from refdesk.ingest.events.nats_server import NatsServer
+from refdesk.ingest.settings import IngestSettings
 
-DEFAULT_MAX_BYTES = 512 * 1024 * 1024
 
-
-def open_events(url: str, data: Path, *, max_bytes: int = DEFAULT_MAX_BYTES) -> Events:
+def events(settings: IngestSettings, data: Path) -> Events:
     """`file:` a nats-server of our own on `data`/events, `file:/path` on that folder; `nats://host:port` somebody else's.
 
-    The stream takes at most `max_bytes`. Nothing is opened before start. Raises: InvalidArgument for another URL.
+    Nothing is opened before start. Raises: InvalidArgument for another URL.
     """
-    parts = urlsplit(url)
+    parts, max_bytes = urlsplit(settings.events), settings.events_max_bytes
     if parts.scheme == "file" and not parts.netloc:
         folder = Path(parts.path) if parts.path else data / "events"
         return JetStreamEvents(NatsServer(folder, max_store_bytes=2 * max_bytes), max_bytes=max_bytes)
     if parts.scheme == "nats" and parts.hostname:
-        return JetStreamEvents(ExternalBroker(url), max_bytes=max_bytes)
-    raise InvalidArgument(f"events URL {url!r} is not known: use file: or nats://host:port")
+        return JetStreamEvents(ExternalBroker(settings.events), max_bytes=max_bytes)
+    raise InvalidArgument(f"ingest.events {settings.events!r} is not known: use file: or nats://host:port")

@@ -69,5 +69,8 @@ class DocumentSource(Protocol):
         ...
 
     def watch(self) -> AsyncIterator[set[str] | None]:
-        """Paths that may have changed (None: anything may have), until watching ends; it ends at once where it cannot be done."""
+        """Paths that may have changed, or None: anything may have. None comes first, once all that changes from then on is seen.
+
+        Ends where watching cannot be done, or no longer.
+        """
         ...

@@ -1,0 +1,229 @@
+"""Follows one source: scans it, guards its deletes, and announces what differs from the records; knows nothing of publishing."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+import structlog
+
+from refdesk.api.ingest.v1 import ingest_pb2 as pb
+from refdesk.errors import RefdeskError
+from refdesk.ingest.announcing import Announced, make_events
+from refdesk.ingest.events.event import now
+from refdesk.ingest.events.interface import Events
+from refdesk.ingest.guard import DeleteLimit, Verdict, judge
+from refdesk.ingest.scan import Known, Plan, compare, pair_moves
+from refdesk.ingest.sources.interface import DocumentSource, DocumentUnreadable, Listing, Skipped
+from refdesk.projects import SourceSettings
+
+RETRY_SECONDS = 5.0
+"""After a scan that failed; or at the next poll, where that is sooner."""
+ANNOUNCED_SECONDS = 300.0
+"""A document that still differs so long after it was announced is announced anew; longer than the queue remembers ids."""
+_log = structlog.get_logger()
+
+
+class SourceRecords(Protocol):
+    """What is on record of one source; paths are relative to it. Every method raises what docstore raises."""
+
+    async def known(self, paths: Collection[str] | None) -> Mapping[str, Known]:
+        """The records of these paths, or (None) all; deleted ones too."""
+        ...
+
+    async def reported(self) -> Collection[str]:
+        """The paths that are reported as not indexed, for whatever reason."""
+        ...
+
+    async def report(self, skipped: Sequence[Skipped], cleared: Sequence[str]) -> None:
+        """Notes why documents are not taken, and clears paths of which that is no longer so."""
+        ...
+
+
+class Follower:
+    """One source of one project. Scans go one after the other; one that fails deletes nothing and is tried again."""
+
+    def __init__(
+        self,
+        project: str,
+        settings: SourceSettings,
+        source: DocumentSource,
+        events: Events,
+        records: SourceRecords,
+        *,
+        limit: DeleteLimit | None = None,
+    ) -> None:
+        self._project = project
+        self._settings = settings
+        self._source = source
+        self._events = events
+        self._records = records
+        self._limit = limit or DeleteLimit()
+        self._announced = Announced(ANNOUNCED_SECONDS)
+        self._deleted_since_scan = 0
+        self._skipped: set[str] = set()
+        self._status = pb.SourceStatus(name=settings.name, kind=settings.kind, state=pb.SOURCE_STATE_WAITING)
+        self._scanning = asyncio.Lock()
+        self._wanted = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def start(self) -> None:
+        """Begins to follow: a scan at once, then by hints and by the clock."""
+        names = {"poll": self._poll(), "watch": self._watch()}
+        self._tasks = [asyncio.create_task(work, name=f"{name} {self._settings.name}") for name, work in names.items()]
+
+    async def close(self) -> None:
+        """Ends following; a scan under way is given up."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._tasks = []
+
+    def status(self) -> pb.SourceStatus:
+        """What it does now, as a message of its own."""
+        status = pb.SourceStatus()
+        status.CopyFrom(self._status)
+        return status
+
+    async def sync(self, confirm_deletes: bool) -> pb.SyncSourceResponse:
+        """Scans everything now, and announces again what was announced of late. Raises: Unavailable; nothing was deleted then."""
+        try:
+            return await self._scan(None, confirmed=confirm_deletes, again=True)
+        except RefdeskError as error:
+            self._fail(error.message)
+            raise
+
+    async def _poll(self) -> None:
+        while True:
+            succeeded = await self._try_scan(None)
+            pause = self._settings.poll_seconds if succeeded else min(self._settings.poll_seconds, RETRY_SECONDS)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._wanted.wait(), pause)
+            self._wanted.clear()
+
+    async def _watch(self) -> None:
+        said = False
+        while True:
+            async for hints in self._source.watch():
+                if not await self._try_scan(hints):
+                    self._wanted.set()
+            if not said:
+                _log.warning("changes are not watched, only polled for", source=self._settings.name)
+                said = True
+            await asyncio.sleep(self._settings.poll_seconds)
+
+    async def _try_scan(self, within: Collection[str] | None) -> bool:
+        try:
+            await self._scan(within)
+        except RefdeskError as error:
+            self._fail(error.message)
+        except Exception:  # this loop is a boundary: one source's defect must not end the following of it
+            _log.exception("a scan failed", source=self._settings.name)
+            self._fail("the scan failed; the log has the place")
+        else:
+            return True
+        return False
+
+    async def _scan(
+        self, within: Collection[str] | None, *, confirmed: bool = False, again: bool = False
+    ) -> pb.SyncSourceResponse:
+        async with self._scanning:
+            if within is None:
+                self._status.state = pb.SOURCE_STATE_SCANNING
+            listing = await self._source.list(within)
+            exact = within is not None and not any(path.endswith("/") for path in within)
+            known = await self._records.known(within if exact else None)
+            plan = await self._pair_moves(compare(listing, known, within))
+            verdict = self._judge(plan, known, listing, within, confirmed)
+            await self._announce(plan, verdict, known, within, again)
+            await self._report(listing, within)
+            self._note_scan(listing, verdict, within)
+            return pb.SyncSourceResponse(
+                changed_count=len(plan.new) + len(plan.edited),
+                deleted_count=len(verdict.allowed),
+                moved_count=len(plan.moves),
+                held_deletes=verdict.held_count,
+            )
+
+    async def _pair_moves(self, plan: Plan) -> Plan:
+        """Reads what is new, if anything vanished, to tell what merely moved."""
+        if not plan.vanished:
+            return plan
+        hashes: dict[str, str] = {}
+        for path in plan.new:
+            with contextlib.suppress(DocumentUnreadable):
+                if found := await self._source.read(path):
+                    hashes[path] = hashlib.sha256(found.content).hexdigest()
+        return pair_moves(plan, hashes)
+
+    def _judge(
+        self,
+        plan: Plan,
+        known: Mapping[str, Known],
+        listing: Listing,
+        within: Collection[str] | None,
+        confirmed: bool,
+    ) -> Verdict:
+        """What was let go before and is not worked off yet is not judged again."""
+        alive = sum(not record.deleted for record in known.values())
+        let_go = self._announced.deletes() & plan.vanished.keys()
+        verdict = judge(
+            self._settings.name,
+            plan.vanished.keys() - let_go,
+            alive if within is None else max(alive, self._status.listed_count),
+            complete=listing.complete,
+            limit=self._limit,
+            deleted_before=0 if within is None else self._deleted_since_scan,
+            confirmed=confirmed,
+        )
+        self._deleted_since_scan = 0 if within is None else self._deleted_since_scan + len(verdict.allowed)
+        return replace(verdict, allowed=tuple(sorted({*verdict.allowed, *let_go}))) if listing.complete else verdict
+
+    async def _announce(
+        self, plan: Plan, verdict: Verdict, known: Mapping[str, Known], within: Collection[str] | None, again: bool
+    ) -> None:
+        events = make_events(self._project, self._settings.name, plan, verdict.allowed, known, now())
+        fresh = events if again else self._announced.leave_out(events, time.monotonic())
+        await self._events.publish(fresh)
+        self._announced.note(fresh, time.monotonic())
+        if within is None:
+            self._announced.keep({event.path for event in events})
+        if fresh:
+            _log.info("announced changes", source=self._settings.name, events=len(fresh), bulk=fresh[0].bulk)
+
+    async def _report(self, listing: Listing, within: Collection[str] | None) -> None:
+        """Reports what is not taken; a path that was reported and is gone is cleared, one that is taken now clears its worker."""
+        skipped = {one.path for one in listing.skipped}
+        standing = skipped | {document.path for document in listing.documents}
+        if within is None:
+            cleared = sorted(set(await self._records.reported()) - standing)
+        else:
+            cleared = sorted((self._skipped & {path.rstrip("/") for path in within}) - standing)
+        new = [one for one in listing.skipped if within is None or one.path not in self._skipped]
+        if new or cleared:
+            await self._records.report(new, cleared)
+        self._skipped = skipped if within is None else (self._skipped | skipped) - set(cleared)
+
+    def _note_scan(self, listing: Listing, verdict: Verdict, within: Collection[str] | None) -> None:
+        if within is not None:
+            if verdict.held_count:
+                self._wanted.set()  # only a full scan can say how many there are in all
+            return
+        followed = pb.SOURCE_STATE_HELD if verdict.held_count else pb.SOURCE_STATE_FOLLOWED
+        self._status.state = followed if listing.complete else pb.SOURCE_STATE_FAILED
+        self._status.message = verdict.message
+        self._status.held_deletes = verdict.held_count
+        self._status.listed_count = len(listing.documents)
+        if listing.complete:
+            self._status.scanned_at_milliseconds = time.time_ns() // 1_000_000
+
+    def _fail(self, message: str) -> None:
+        if self._status.message != message:
+            _log.warning("a source cannot be followed now", source=self._settings.name, reason=message)
+        self._status.state = pb.SOURCE_STATE_FAILED
+        self._status.message = message
