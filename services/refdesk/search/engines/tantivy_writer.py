@@ -129,15 +129,21 @@ class KeywordWriter:
 
     def sweep(self, index: IndexName, items: Sequence[SweepItem]) -> list[Swept]:
         """Sweeps documents with one commit, an outcome for each."""
+        with self._writing(index) as writers:
+            return [_sweep_grains(writers, item) for item in items]
+
+    @contextlib.contextmanager
+    def _writing(self, index: IndexName) -> Iterator[dict[Grain, _GrainWriter]]:
+        """The writers of an index; what was done with them is committed at the end, or forgotten with them when anything failed."""
         writers = self._open_writers(index)
         try:
-            outcomes = [
-                _join_outcomes([writer.sweep(item, grain) for grain, writer in writers.items()]) for item in items
-            ]
+            yield writers
             self._commit(writers)
         except (ValueError, OSError) as error:
-            raise self._give_up(index, "swept") from error
-        return outcomes
+            raise Unavailable(
+                f"the keyword index of {index.project} could not be written; is the disk full?"
+            ) from error
+        self._open[index] = writers
 
     def _commit(self, writers: dict[Grain, _GrainWriter]) -> None:
         documents = self._second.submit(writers[Grain.DOCUMENT].commit)  # both wait for the disk, so both at once
@@ -161,7 +167,8 @@ def _write_grains(writers: dict[Grain, _GrainWriter], batch: Sequence[WordItem])
     return Written(sum(outcome.written_count for outcome in outcomes), superseded)
 
 
-def _join_outcomes(outcomes: Sequence[Swept]) -> Swept:
+def _sweep_grains(writers: dict[Grain, _GrainWriter], item: SweepItem) -> Swept:
+    outcomes = [writer.sweep(item, grain) for grain, writer in writers.items()]
     return Swept(sum(outcome.deleted_count for outcome in outcomes), any(outcome.later_stamp for outcome in outcomes))
 
 
