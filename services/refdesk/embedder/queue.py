@@ -14,6 +14,7 @@ from refdesk.embedder.metrics import REFUSED_TEXTS, WAITING_TEXTS
 from refdesk.errors import ResourceExhausted, Unavailable
 
 PURPOSES = ("query", "passage")
+CLOSING = "the embedder is closing: try again"
 SLOWNESS = 0.1
 """Share of the latest run in the moving mean that a refusal's retry time comes from."""
 
@@ -56,7 +57,7 @@ class JobQueue:
         purpose = jobs[0].purpose
         with self._changed:
             if self._closed:
-                raise Unavailable("the embedder is closing")
+                raise Unavailable(CLOSING)
             waiting = len(self._lanes[purpose])
             if waiting and waiting + len(jobs) > self._limits[purpose]:
                 self._refuse(purpose, waiting, len(jobs))
@@ -96,12 +97,17 @@ class JobQueue:
             self._mean_seconds[purpose] += SLOWNESS * (seconds - self._mean_seconds[purpose])
 
     def close(self) -> None:
-        """Wakes every worker for good and cancels what waits."""
+        """Wakes every worker for good; whoever waits for a job hears Unavailable."""
         with self._changed:
             self._closed = True
             waiting = [job for lane in self._lanes.values() for job in lane]
+            for purpose, lane in self._lanes.items():
+                lane.clear()
+                self._count(purpose)
             self._changed.notify_all()
-        self.discard(waiting)
+        for job in waiting:
+            if job.future.set_running_or_notify_cancel():
+                job.future.set_exception(Unavailable(CLOSING))
 
     def _pop(self, purpose: str) -> Job:
         job = self._lanes[purpose].popleft()

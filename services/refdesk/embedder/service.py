@@ -58,7 +58,7 @@ class EmbedderService:
             log.error("embedder is not ready", reason=self._reason)
 
     async def close(self) -> None:
-        """Ends the workers; calls that wait are cancelled."""
+        """Ends the workers; calls that wait hear Unavailable."""
         self._reason = "the embedder is closed"
         self._queue.close()
         await asyncio.to_thread(self._workers.join)
