@@ -26,7 +26,9 @@ _CODE = re.compile(r"^[ \t>]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t>]*\1[`~]*[ \t]*$|\
 _NOT_PROSE = re.compile(r"`[^`\n]{0,400}`|<[^<>\n]{0,400}>|\]\([^()\n]{0,400}\)|https?://\S{1,400}|[#*_|>`\[\]-]+")
 _WORD = re.compile(r"[^\W\d_]+")
 _DECLARED = re.compile(r"([A-Za-z]{2})(?:[-_.].*)?")
-_ENGLISH = frozenset("the and of to for with this that are you from by can when which be if your not".split())
+_ENGLISH = frozenset(
+    ("the", "and", "of", "to", "for", "with", "this", "that", "are", "you", "from", "by", "can", "when", "which", "be")
+)
 
 _SCRIPTS = (
     ("latin", r"A-Za-z\u00aa\u00ba\u00c0-\u024f\u1e00-\u1eff\uff21-\uff3a\uff41-\uff5a"),

@@ -37,7 +37,7 @@ class _Refused(ValueError):
 def read_front_matter(text: str) -> FrontMatter:
     """Split a page with LF line ends into front matter and body.
 
-    A block that cannot be read stays in the body, as text, and the warning says why.
+    A block that cannot be read stays in the body, as a fence, and the warning says why.
     """
     opening = _OPENING.match(text)
     if opening is None:
@@ -45,20 +45,23 @@ def read_front_matter(text: str) -> FrontMatter:
     closing = _CLOSING.search(text, opening.end(), opening.end() + MAX_CHARACTERS)
     if closing is None:
         return FrontMatter(body=text)  # a page may well start with a thematic break
-    source = text[opening.end() : closing.start()]
+    source, below = text[opening.end() : closing.start()], text[closing.end() :]
     try:
         values = _load(source)
     except _Refused as error:
-        return FrontMatter(body=text, warning=f"front matter left as text: {error}")
+        return _leave_as_text(source, below, str(error))
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 2 if error.problem_mark is not None else 1
-        problem = error.problem or "it is not valid YAML"
-        return FrontMatter(body=text, warning=f"front matter left as text: line {line}: {problem}")
+        return _leave_as_text(source, below, f"line {line}: {error.problem or 'it is not valid YAML'}")
     except (yaml.YAMLError, ValueError, OverflowError, RecursionError):
-        return FrontMatter(body=text, warning="front matter left as text: it is not valid YAML")
-    if values is None:
-        return FrontMatter(body=text)
-    return FrontMatter(values=values, body=text[closing.end() :])
+        return _leave_as_text(source, below, "it is not valid YAML")
+    return FrontMatter(body=text) if values is None else FrontMatter(values=values, body=below)
+
+
+def _leave_as_text(source: str, below: str, reason: str) -> FrontMatter:
+    """The block as code: as it stands, its closing line would make a heading of the line before."""
+    marker = "````" if "```" in source else "```"
+    return FrontMatter(body=f"{marker}yaml\n{source}{marker}\n{below}", warning=f"front matter left as text: {reason}")
 
 
 def _load(source: str) -> dict[str, JsonValue] | None:
