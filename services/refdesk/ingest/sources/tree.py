@@ -15,6 +15,8 @@ from refdesk.ingest.sources.rules import PathRules
 MAX_ENTRIES = 1_000_000
 """Files and folders looked at; a listing that meets more ends early."""
 
+_EFFECTIVE_IDS = os.access in os.supports_effective_ids
+
 
 def revision_of(status: os.stat_result) -> str:
     """A file's revision. The inode's change time is part of it, since it cannot be set: a revision never comes back."""
@@ -156,7 +158,7 @@ class _Walk:
             return
         if reason := why_not(status, self._max_bytes):
             self._skip(path, reason)
-        elif not os.access(place, os.R_OK):
+        elif not os.access(place, os.R_OK, effective_ids=_EFFECTIVE_IDS):
             self._skip(path, "cannot be read: give refdesk read access to it", unreadable=True)
         elif path in self.documents:
             self._skip(path, "two files have this name once it is in Unicode NFC; rename one of them")
