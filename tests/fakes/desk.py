@@ -86,11 +86,11 @@ class FakeDesk:
     async def _correct(self, record: pb.Document, token_scale: float) -> bool:
         return await self.publisher().correct(record, token_scale)
 
-    def reconciler(self) -> Reconciler:
-        """A reconciler for which nothing was put just now."""
+    def reconciler(self, *, now_seconds: float = LATER_SECONDS) -> Reconciler:
+        """A reconciler for which everything was put long ago; with `now_seconds` 0 everything was put just now."""
         publisher = self.publisher()
         return Reconciler(
-            self.stores, self.sources, self.generations, publisher.publish, now=lambda: LATER_SECONDS, purge_days=1e6
+            self.stores, self.sources, self.generations, publisher.publish, now=lambda: now_seconds, purge_days=1e6
         )
 
     async def publish(self, *paths: str, bulk: bool = False) -> list[str]:
@@ -130,6 +130,17 @@ class FakeDesk:
             for orphan in self.entries(engine).keys() - ids_known:
                 found.append(f"orphan {orphan} in {search_pb2.Engine.Name(engine)}")
         return found
+
+    def unfounded(self) -> list[str]:
+        """Chunks that a record lists and the keyword index has not; none, at any moment."""
+        words = self.entries(search_pb2.ENGINE_WORDS).keys()
+        return [
+            f"{record.path} r{record.revision} lists {span.chunk_id}"
+            for record in self.docstore.records.values()
+            for head in record.heads
+            for span in head.chunks
+            if span.chunk_id not in words
+        ]
 
     def _head_differences(self, record: pb.Document, generation: Generation, known: dict[int, set[str]]) -> list[str]:
         head = find_head(record, generation.name)

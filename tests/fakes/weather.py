@@ -9,11 +9,15 @@ from refdesk.errors import Unavailable
 
 
 class Weather:
-    """Seeded; `failing` is the share of calls that fail before they do anything, `lying` of those that fail after they did it."""
+    """Seeded. `stalling` is the share of pauses that take very long,
+    `failing` that of calls that fail before they do anything, `lying` of those that fail after they did it."""
 
-    def __init__(self, seed: int = 0, *, turns: int = 0, failing: float = 0.0, lying: float = 0.0) -> None:
+    def __init__(
+        self, seed: int = 0, *, turns: int = 0, stalling: float = 0.0, failing: float = 0.0, lying: float = 0.0
+    ) -> None:
         self.random = random.Random(seed)
         self.turns = turns
+        self.stalling = stalling
         self.failing = failing
         self.lying = lying
         self.down: set[str] = set()
@@ -32,8 +36,6 @@ class Weather:
 
     async def pause(self, _: float = 0.0) -> None:
         """Gives others a random number of turns; no time passes."""
-        for _turn in range(self.random.randrange(self.turns + 1)):
+        stalls = self.stalling and self.random.random() < self.stalling
+        for _turn in range(self.random.randrange(400) if stalls else self.random.randrange(self.turns + 1)):
             await asyncio.sleep(0)
-
-
-CALM = Weather()

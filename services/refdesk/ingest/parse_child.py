@@ -10,17 +10,15 @@ from refdesk import ids
 from refdesk.api.docstore.v1 import docstore_pb2 as pb
 from refdesk.children import serve
 from refdesk.errors import InvalidArgument
-from refdesk.ingest import chunks
+from refdesk.ingest import chunks, language
 from refdesk.ingest.chunks import Chunk, ChunkSettings
 from refdesk.ingest.formats import markdown
 from refdesk.ingest.formats.document import ParsedDocument
 from refdesk.ingest.heads import head_path
 from refdesk.ingest.parsing import Parsed, ParseTask
-from refdesk.ingest.records import UNDETERMINED, Generation
+from refdesk.ingest.records import Generation
 
 KINDS = ("documentation", "api")
-DETECTED_CHARACTERS = 200
-"""Shorter texts take their source's language: there is too little to tell by."""
 
 
 def parse_documents(tasks: Sequence[ParseTask]) -> list[Parsed]:
@@ -58,7 +56,7 @@ def build_record(document: ParsedDocument, task: ParseTask) -> pb.Document:
         url=document.url if document.url.startswith(("https://", "http://")) else origin.url,
         version=document.version or origin.version,
         kind=document.kind if document.kind in KINDS else origin.kind,
-        language=_language(document, origin.language),
+        language=language.detect(document.text, document.language or origin.language, origin.language),
         text=document.text,
         sections=[
             pb.Section(level=one.level, breadcrumb=one.breadcrumb, ordinal=one.ordinal, start=one.start, end=one.end)
@@ -109,19 +107,6 @@ def _spans(
             )
         )
     return spans
-
-
-def _language(document: ParsedDocument, declared: str) -> str:
-    stated = document.language.split("-")[0].split("_")[0].lower()
-    if len(stated) == 2 and stated.isalpha() and stated.isascii():
-        return stated
-    if declared:
-        return declared
-    if len(document.text) < DETECTED_CHARACTERS:
-        return UNDETERMINED
-    from refdesk import language
-
-    return language.detect(document.text) or UNDETERMINED
 
 
 def ping() -> None:

@@ -1,0 +1,223 @@
+"""Takes change events from the queue, has them published and settles them; knows nothing of how publishing works.
+
+Two batches are under way: while one is written, the next is read and parsed. An event is settled when its document is committed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import structlog
+
+from refdesk.errors import RefdeskError
+from refdesk.ingest import metrics
+from refdesk.ingest.changes import Change, Ending, Outcome
+from refdesk.ingest.events.interface import Delivery, Events
+from refdesk.ingest.publish import Publisher
+from refdesk.ingest.settings import IngestSettings
+from refdesk.ingest.supervision import OUTAGE, Backoff
+from refdesk.ingest.work import Batch
+
+log = structlog.get_logger()
+
+FETCH_SECONDS = 5.0
+"""How long one fetch waits for the first event."""
+PROGRESS_SECONDS = 20.0
+"""How often the queue is told that events are still being worked on; after 60 s without it delivers them again."""
+LONGEST_RETRY_SECONDS = 300.0
+SETTLED = (Ending.PUBLISHED, Ending.UNCHANGED, Ending.SKIPPED)
+
+
+@dataclass(frozen=True)
+class Job:
+    """One document's change, and the deliveries that hinted at it."""
+
+    project: str
+    change: Change
+    deliveries: tuple[Delivery, ...]
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Names the document."""
+        return self.project, self.change.source, self.change.path
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A batch of one project between its two stages."""
+
+    publisher: Publisher
+    jobs: Sequence[Job]
+    batch: Batch
+    started_at: float
+
+
+class Consumer:
+    """The loop between the queue and the publishers, one a project."""
+
+    def __init__(
+        self,
+        events: Events,
+        publishers: Mapping[str, Publisher],
+        settings: IngestSettings,
+        *,
+        published: Callable[[int], None] = lambda _: None,
+    ) -> None:
+        self._events = events
+        self._publishers = publishers
+        self._settings = settings
+        self._published = published
+        self._failures: dict[tuple[str, str, str], int] = {}
+        self._in_flight: set[Delivery] = set()
+        self._backoff = Backoff(settings.outage_seconds)
+        self._draining = asyncio.Event()
+
+    def drain(self) -> None:
+        """Asks `run` to fetch nothing more and to end when what it has is settled."""
+        self._draining.set()
+
+    async def run(self) -> None:
+        """Publishes what the queue holds until `drain`, or until it is cancelled."""
+        prepared: asyncio.Queue[Prepared | None] = asyncio.Queue(maxsize=1)
+        async with asyncio.TaskGroup() as tasks:
+            telling = tasks.create_task(self._tell_progress())
+            writing = tasks.create_task(self._write_all(prepared))
+            while not self._draining.is_set():
+                await self.take(prepared)
+            await prepared.put(None)
+            await writing
+            telling.cancel()
+
+    async def take(self, prepared: asyncio.Queue[Prepared | None]) -> None:
+        """Fetches one batch and prepares it."""
+        try:
+            deliveries = await self._fetch()
+        except OUTAGE as error:
+            await self._hold((), error)
+            return
+        self._in_flight.update(deliveries)
+        for project, jobs in self._group(deliveries).items():
+            publisher = self._publishers.get(project)
+            if publisher is None:
+                log.warning("an event of a project that is not declared is dropped", project=project)
+                await self._acknowledge(jobs)
+                continue
+            started = time.perf_counter()
+            try:
+                batch = await publisher.prepare([job.change for job in jobs])
+            except OUTAGE as error:
+                await self._hold(jobs, error)
+            else:
+                await prepared.put(Prepared(publisher, jobs, batch, started))
+
+    async def _fetch(self) -> list[Delivery]:
+        fetching = asyncio.ensure_future(self._events.fetch(self._settings.batch_documents, FETCH_SECONDS))
+        draining = asyncio.ensure_future(self._draining.wait())
+        try:
+            await asyncio.wait({fetching, draining}, return_when=asyncio.FIRST_COMPLETED)
+            if fetching.done():
+                return fetching.result()
+            return []
+        finally:
+            draining.cancel()
+            if not fetching.done():
+                fetching.cancel()
+
+    def _group(self, deliveries: Iterable[Delivery]) -> dict[str, list[Job]]:
+        """The documents that are hinted at, by project, each once."""
+        jobs: dict[tuple[str, str, str], Job] = {}
+        for delivery in deliveries:
+            event = delivery.event
+            change = Change(event.source, event.path, event.moved_from or "", event.bulk)
+            job = Job(event.project, change, (delivery,))
+            before = jobs.get(job.key)
+            jobs[job.key] = merge(before, job) if before else job
+        grouped: dict[str, list[Job]] = {}
+        for job in jobs.values():
+            grouped.setdefault(job.project, []).append(job)
+        return grouped
+
+    async def _write_all(self, prepared: asyncio.Queue[Prepared | None]) -> None:
+        while (one := await prepared.get()) is not None:
+            try:
+                outcomes = await one.publisher.write(one.batch)
+            except OUTAGE as error:
+                await self._hold(one.jobs, error)
+                continue
+            self._backoff.reset()
+            for outcome in outcomes:
+                metrics.PUBLISHED.labels(outcome.ending.value).inc()
+            settling = zip(one.jobs, outcomes, strict=True)
+            await asyncio.gather(*(self._settle(one.publisher, job, outcome) for job, outcome in settling))
+            metrics.BATCH_SECONDS.observe(time.perf_counter() - one.started_at)
+            self._published(sum(outcome.ending is Ending.PUBLISHED for outcome in outcomes))
+
+    async def _settle(self, publisher: Publisher, job: Job, outcome: Outcome) -> None:
+        if outcome.ending in SETTLED:
+            self._failures.pop(job.key, None)
+            await self._acknowledge([job])
+        elif outcome.ending is Ending.FAILED:
+            await self._retry_or_park(publisher, job, outcome.reason)
+        else:
+            await self._retry(job, self._settings.retry_seconds)
+
+    async def _retry_or_park(self, publisher: Publisher, job: Job, reason: str) -> None:
+        failures = self._failures[job.key] = self._failures.get(job.key, 0) + 1
+        log.warning("a document failed", project=job.project, path=job.change.path, failures=failures, reason=reason)
+        if failures < self._settings.deliveries:
+            await self._retry(job, self._settings.retry_seconds * 2 ** (failures - 1))
+            return
+        try:
+            await publisher.park(replace(job.change, set_aside=reason))
+        except OUTAGE as error:
+            await self._hold([job], error)
+            return
+        del self._failures[job.key]
+        await self._acknowledge([job])
+
+    async def _hold(self, jobs: Sequence[Job], error: RefdeskError) -> None:
+        """An outage is nobody's failure: everything comes again, and nothing new is fetched for a while."""
+        seconds = self._backoff.next(error.retry_after_seconds)
+        metrics.OUTAGES.labels("consumer").inc()
+        log.warning("publishing waits", reason=error.message, seconds=seconds)
+        for job in jobs:
+            await self._retry(job, seconds)
+        await asyncio.sleep(seconds)
+
+    async def _retry(self, job: Job, seconds: float) -> None:
+        for delivery in job.deliveries:
+            await self._say(delivery, delivery.retry(min(seconds, LONGEST_RETRY_SECONDS)))
+
+    async def _acknowledge(self, jobs: Iterable[Job]) -> None:
+        for job in jobs:
+            for delivery in job.deliveries:
+                await self._say(delivery, delivery.ack())
+
+    async def _say(self, delivery: Delivery, saying: Awaitable[None]) -> None:
+        self._in_flight.discard(delivery)
+        try:
+            await saying
+        except OUTAGE as error:
+            log.warning("an event could not be settled and comes again", reason=error.message)
+
+    async def _tell_progress(self) -> None:
+        while True:
+            await asyncio.sleep(PROGRESS_SECONDS)
+            for delivery in tuple(self._in_flight):
+                try:
+                    await delivery.in_progress()
+                except OUTAGE:
+                    break
+
+
+def merge(before: Job, job: Job) -> Job:
+    """Two hints at one document as one: a change goes before bulk, and a known old path is kept."""
+    change = replace(
+        job.change,
+        bulk=before.change.bulk and job.change.bulk,
+        moved_from=job.change.moved_from or before.change.moved_from,
+    )
+    return Job(job.project, change, before.deliveries + job.deliveries)
