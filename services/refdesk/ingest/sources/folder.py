@@ -11,7 +11,7 @@ from pathlib import Path
 
 from refdesk.errors import Unavailable
 from refdesk.ingest.sources.interface import DocumentUnreadable, Listing, RawDocument
-from refdesk.ingest.sources.places import is_plain, locate, open_inside
+from refdesk.ingest.sources.places import GONE, is_plain, locate, open_inside
 from refdesk.ingest.sources.rules import PathRules
 from refdesk.ingest.sources.tree import list_tree, revision_of, why_not
 from refdesk.ingest.sources.watching import watch_folder
@@ -20,7 +20,6 @@ from refdesk.projects import SourceSettings
 YOUNG_NANOSECONDS = 20_000_000
 """Longer than a kernel's clock tick: within one tick a file can change twice without a change of its times."""
 _READ_ATTEMPTS = 3
-_GONE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
 
 
 class FolderSource:
@@ -74,14 +73,16 @@ class FolderSource:
             place = locate(root, path)
             descriptor = open_inside(root, place) if place else None
             if descriptor is not None:
-                with os.fdopen(descriptor, "rb") as file:
-                    return self._read_stable(file.fileno())
+                try:
+                    return self._read_stable(descriptor)
+                finally:
+                    os.close(descriptor)
         except OSError as error:
             if error.errno in (errno.EACCES, errno.EPERM, errno.EIO):
                 raise DocumentUnreadable(
                     f"{self._name}/{path} cannot be read: give refdesk read access to it"
                 ) from None
-            if error.errno not in _GONE:
+            if error.errno not in GONE:
                 raise self._unavailable(error) from None
         self._check_folder(root)
         return None

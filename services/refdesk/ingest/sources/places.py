@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import unicodedata
+
+GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG})
+"""Errors that say that nothing is there; any other says that it cannot be told."""
 
 
 def to_path(root: str, place: str) -> str | None:
@@ -27,9 +31,12 @@ def is_inside(root: str, place: str) -> bool:
 
 
 def locate(root: str, path: str) -> str | None:
-    """Where a document path stands on disk, also when names there are in another Unicode form; None when nothing is there."""
+    """Where a document path stands on disk, also when names there are in another Unicode form; None when nothing is there.
+
+    Raises: OSError when that cannot be told, which is not the same.
+    """
     place = os.path.join(root, *path.split("/"))
-    if os.path.lexists(place):
+    if _exists(place):
         return place
     if path.isascii():
         return None
@@ -42,10 +49,20 @@ def locate(root: str, path: str) -> str | None:
     return place
 
 
+def _exists(place: str) -> bool:
+    try:
+        os.lstat(place)
+    except OSError as error:
+        if error.errno in GONE:
+            return False
+        raise
+    return True
+
+
 def _find_name(folder: str, name: str) -> str | None:
     try:
         names = sorted(os.listdir(folder))
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     return next((candidate for candidate in names if unicodedata.normalize("NFC", candidate) == name), None)
 

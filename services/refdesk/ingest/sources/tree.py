@@ -15,6 +15,7 @@ from refdesk.ingest.sources.rules import PathRules
 MAX_ENTRIES = 1_000_000
 """Files and folders looked at; a listing that meets more ends early."""
 
+UNREADABLE = "cannot be read: give refdesk read access to it"
 _EFFECTIVE_IDS = os.access in os.supports_effective_ids
 
 
@@ -105,7 +106,14 @@ class _Walk:
         parents = path.split("/")[:-1]
         if not is_plain(path) or not all(self._rules.enter("/".join(parents[:end])) for end in range(len(parents) + 1)):
             return
-        place = locate(self._root, path)
+        try:
+            place = locate(self._root, path)
+        except PermissionError:
+            self._skip(path, UNREADABLE, unreadable=True)
+            return
+        except OSError:
+            self.complete = False
+            return
         if place is None:
             return
         folder = os.path.dirname(place)
@@ -159,7 +167,7 @@ class _Walk:
         if reason := why_not(status, self._max_bytes):
             self._skip(path, reason)
         elif not os.access(place, os.R_OK, effective_ids=_EFFECTIVE_IDS):
-            self._skip(path, "cannot be read: give refdesk read access to it", unreadable=True)
+            self._skip(path, UNREADABLE, unreadable=True)
         elif path in self.documents:
             self._skip(path, "two files have this name once it is in Unicode NFC; rename one of them")
         else:
