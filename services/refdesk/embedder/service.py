@@ -121,7 +121,7 @@ class EmbedderService:
             async with asyncio.timeout(seconds):
                 return list(await asyncio.gather(*(asyncio.wrap_future(job.future) for job in jobs)))
         except TimeoutError:
-            left = sum(not job.future.done() for job in jobs)
+            left = sum(job.future.cancelled() or not job.future.done() for job in jobs)
             raise DeadlineExceeded(f"{left} of {len(jobs)} texts were not embedded in time") from None
         finally:
             self._queue.discard(jobs)
