@@ -49,6 +49,7 @@ class Job:
 class Prepared:
     """A batch of one project between its two stages."""
 
+    project: str
     publisher: Publisher
     jobs: Sequence[Job]
     batch: Batch
@@ -64,7 +65,7 @@ class Consumer:
         publishers: Mapping[str, Publisher],
         settings: IngestSettings,
         *,
-        published: Callable[[int], None] = lambda _: None,
+        published: Callable[[str, int], None] = lambda project, count: None,
     ) -> None:
         self._events = events
         self._publishers = publishers
@@ -74,6 +75,11 @@ class Consumer:
         self._in_flight: set[Delivery] = set()
         self._backoff = Backoff(settings.outage_seconds)
         self._draining = asyncio.Event()
+
+    @property
+    def drained(self) -> bool:
+        """Whether it was asked to end."""
+        return self._draining.is_set()
 
     def drain(self) -> None:
         """Asks `run` to fetch nothing more and to end when what it has is settled."""
@@ -111,7 +117,7 @@ class Consumer:
             except OUTAGE as error:
                 await self._hold(jobs, error)
             else:
-                await prepared.put(Prepared(publisher, jobs, batch, started))
+                await prepared.put(Prepared(project, publisher, jobs, batch, started))
 
     async def _fetch(self) -> list[Delivery]:
         fetching = asyncio.ensure_future(self._events.fetch(self._settings.batch_documents, FETCH_SECONDS))
@@ -153,7 +159,7 @@ class Consumer:
             settling = zip(one.jobs, outcomes, strict=True)
             await asyncio.gather(*(self._settle(one.publisher, job, outcome) for job, outcome in settling))
             metrics.BATCH_SECONDS.observe(time.perf_counter() - one.started_at)
-            self._published(sum(outcome.ending is Ending.PUBLISHED for outcome in outcomes))
+            self._published(one.project, sum(outcome.ending is Ending.PUBLISHED for outcome in outcomes))
 
     async def _settle(self, publisher: Publisher, job: Job, outcome: Outcome) -> None:
         if outcome.ending in SETTLED:

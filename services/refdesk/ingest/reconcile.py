@@ -65,6 +65,7 @@ class Reconciler:
         generations: Callable[[], Awaitable[Sequence[Generation]]],
         republish: Republish,
         *,
+        changed: Callable[[Sequence[Record]], None] = lambda _: None,
         purge_days: float = 7,
         now: Callable[[], float] = time.time,
     ) -> None:
@@ -72,6 +73,7 @@ class Reconciler:
         self._sources = sources
         self._generations = generations
         self._republish = republish
+        self._changed = changed
         self._purge_days = purge_days
         self._now = now
 
@@ -120,6 +122,8 @@ class Reconciler:
         if tombstones:
             await self._stores.put(tombstones)
             now |= await self._stores.read(unrecorded, include_text=True)
+        without_point = {one.document_id for one in suspects if one.document_id not in one.points}
+        self._changed([record for one, record in now.items() if one in without_point])
         for one in suspects:
             record = now.get(one.document_id)
             settled = record is not None and record.put_at_milliseconds < findings.started_at_milliseconds
@@ -210,7 +214,10 @@ def is_sound(compared: Compared, generation: str) -> bool:
         return not compared.words and not compared.points and compared.record is not None
     listed = {span.chunk_id for span in head.chunks} | ({compared.document_id} if head.chunks else set())
     surplus = (compared.words.keys() | compared.points.keys()) - listed
-    return head.swept and not surplus and not any(losses(compared, head))
+    whole = (
+        compared.document_id in compared.points or bool(head.missing_vectors) or not (head.chunks and head.embeddable)
+    )
+    return head.swept and whole and not surplus and not any(losses(compared, head))
 
 
 class _Cursor:

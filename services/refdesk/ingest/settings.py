@@ -32,4 +32,7 @@ class IngestSettings(BaseModel):
     vector_poll_seconds: float = Field(5, gt=0, description="How often pending vectors are looked for without a hint.")
     reconcile_seconds: float = Field(3600, gt=0, description="How often records and engines are compared.")
     purge_days: float = Field(7, ge=0, description="How long the text of a deleted document is kept.")
+    delete_share: float = Field(
+        0.1, gt=0, le=1, description="Share of a source's documents that may vanish unconfirmed."
+    )
     drain_seconds: float = Field(15, gt=0, description="How long a batch under way may take at a stop.")

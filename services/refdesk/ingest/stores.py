@@ -168,11 +168,13 @@ class Stores:
         with deadline.limit(self._call_seconds):
             return await self.docstore.list_unfinished(request)
 
-    async def list_records(self) -> AsyncIterator[Record]:
+    async def list_records(self, *, source: str = "", without_heads: bool = False) -> AsyncIterator[Record]:
         """All records in order of their ids, without text."""
         token = ""
         while True:
-            request = docstore_pb.ListRecordsRequest(project=self.project, page_token=token, page_size=500)
+            request = docstore_pb.ListRecordsRequest(
+                project=self.project, source=source, page_token=token, page_size=500, without_heads=without_heads
+            )
             with deadline.limit(self._call_seconds):
                 page = await self.docstore.list_records(request)
             for record in page.documents:
@@ -207,3 +209,9 @@ class Stores:
         )
         with deadline.limit(self._call_seconds):
             await self.docstore.report_documents(request)
+
+    async def list_reports(self, source: str, limit: int) -> Sequence[docstore_pb.Report]:
+        """What is not indexed of a source, and why."""
+        request = docstore_pb.ListReportsRequest(project=self.project, source=source, limit=limit)
+        with deadline.limit(self._call_seconds):
+            return (await self.docstore.list_reports(request)).reports

@@ -35,18 +35,23 @@ class Backoff:
         self._next_seconds = self._first_seconds
 
 
-async def keep_running(name: str, task: Callable[[], Awaitable[None]], most_pause_seconds: float) -> None:
-    """Runs a task that should never end until it is cancelled; after an end by itself it pauses and runs it again."""
+async def keep_running(
+    name: str,
+    task: Callable[[], Awaitable[None]],
+    most_pause_seconds: float,
+    *,
+    done: Callable[[], bool] = lambda: False,
+) -> None:
+    """Runs a task until it is cancelled, or ends while `done`; after any other end it pauses and runs it again."""
     backoff = Backoff(most_pause_seconds)
     loop = asyncio.get_running_loop()
     while True:
         started = loop.time()
         try:
             await task()
+            if done():
+                return
             log.warning("a task ended by itself", task=name)
-        except OUTAGE as error:
-            metrics.OUTAGES.labels(name).inc()
-            log.warning("a task waits", task=name, reason=error.message)
         except Exception:
             log.exception("a task failed", task=name)
         metrics.RESTARTS.labels(name).inc()

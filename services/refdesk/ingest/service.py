@@ -1,0 +1,196 @@
+"""IngestService: brings documents from their sources into docstore and search; knows nothing of ranking or of MCP."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Mapping
+
+import structlog
+
+from refdesk.api.docstore.v1.docstore_protocol import Docstore
+from refdesk.api.embedder.v1.embedder_protocol import Embedder
+from refdesk.api.ingest.v1 import ingest_pb2 as pb
+from refdesk.api.search.v1.search_protocol import Search
+from refdesk.errors import NotFound, RefdeskError, Unavailable
+from refdesk.ingest import metrics
+from refdesk.ingest.catalog import Catalog
+from refdesk.ingest.consumer import Consumer
+from refdesk.ingest.embedding import Embedding
+from refdesk.ingest.events.interface import Events
+from refdesk.ingest.parsers import ChildParsers
+from refdesk.ingest.parsing import Parsers
+from refdesk.ingest.project import ProjectWork
+from refdesk.ingest.settings import IngestSettings
+from refdesk.ingest.supervision import OUTAGE, keep_running
+from refdesk.projects import ProjectSettings
+
+log = structlog.get_logger()
+
+WAIT_SECONDS = 2.0
+"""How often what cannot be reached at the start is tried again."""
+SCANNED = (pb.SOURCE_STATE_FOLLOWED, pb.SOURCE_STATE_HELD)
+
+
+class IngestService:
+    """Follows the declared projects' sources."""
+
+    def __init__(
+        self,
+        settings: IngestSettings,
+        projects: Mapping[str, ProjectSettings],
+        docstore: Docstore,
+        search: Search,
+        embedder: Embedder,
+        events: Events,
+        parsers: Parsers | None = None,
+    ) -> None:
+        self._settings = settings
+        self._events = events
+        self._catalog = Catalog(docstore, embedder)
+        self._children = ChildParsers(
+            children=settings.parser_children,
+            memory_bytes=settings.parser_memory_bytes,
+            document_seconds=settings.parse_seconds,
+        )
+        self._own_children = parsers is None
+        embedding = Embedding(embedder, texts=settings.embed_texts, requests=settings.embed_requests)
+        self._projects = {
+            slug: ProjectWork(
+                slug,
+                declared,
+                settings,
+                docstore,
+                search,
+                self._catalog,
+                embedding,
+                parsers or self._children,
+                events,
+            )
+            for slug, declared in projects.items()
+        }
+        publishers = {slug: project.publisher for slug, project in self._projects.items()}
+        self._consumer = Consumer(events, publishers, settings, published=self._count)
+        self._reason = "it is starting"
+        self._tasks: list[asyncio.Task[None]] = []
+        self._consuming: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Declares the projects and begins to follow them; what cannot be reached yet is waited for behind.
+
+        Raises: InvalidArgument where a project or a source cannot be as it is declared; Unavailable where a queue of our own cannot start.
+        """
+        if self._own_children:
+            await self._children.start()
+        try:
+            await self._prepare()
+        except OUTAGE as error:
+            if isinstance(error, _OwnQueueUnavailable):
+                raise
+            self._reason = error.message
+            self._spawn("start", self._prepare_later)
+            return
+        self._follow()
+
+    async def close(self) -> None:
+        """Settles what is under way, within bounds, and ends; everything else is found again at the next start."""
+        self._reason = "it is stopping"
+        for project in self._projects.values():
+            for follower in project.followers.values():
+                await follower.close()
+        self._consumer.drain()
+        if self._consuming is not None:
+            await asyncio.wait({self._consuming}, timeout=self._settings.drain_seconds)
+            self._tasks.append(self._consuming)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        with contextlib.suppress(Unavailable):
+            await self._events.close()
+        await self._children.close()
+
+    def not_ready_reason(self) -> str:
+        """Empty when it follows its sources."""
+        return self._reason
+
+    async def get_status(self, request: pb.GetStatusRequest) -> pb.GetStatusResponse:
+        """A project's progress. Raises: NotFound, Unavailable."""
+        project = self._project(request.project)
+        pending = await self._events.pending()
+        metrics.PENDING.set(pending)
+        sources = [follower.status() for follower in project.followers.values()]
+        return pb.GetStatusResponse(
+            sources=sources,
+            pending_events=pending,
+            words_current=pending == 0 and all(source.state in SCANNED for source in sources),
+            published_count=project.published_count,
+        )
+
+    async def sync_source(self, request: pb.SyncSourceRequest) -> pb.SyncSourceResponse:
+        """Scans a source now. Raises: NotFound, Unavailable."""
+        follower = self._project(request.project).followers.get(request.source)
+        if follower is None:
+            raise NotFound(f"project {request.project} has no source {request.source}")
+        return await follower.sync(request.confirm_deletes)
+
+    async def reconcile_project(self, request: pb.ReconcileProjectRequest) -> pb.ReconcileProjectResponse:
+        """Compares records and engines now, and mends what differs. Raises: NotFound, Unavailable."""
+        findings = await self._project(request.project).reconcile()
+        return pb.ReconcileProjectResponse(
+            record_count=findings.record_count,
+            republished_count=findings.republished_count,
+            swept_count=findings.swept_count,
+            fenced_count=findings.fenced_count,
+        )
+
+    def _project(self, slug: str) -> ProjectWork:
+        project = self._projects.get(slug)
+        if project is None:
+            raise NotFound(f"project {slug} is not followed here")
+        return project
+
+    def _count(self, slug: str, count: int) -> None:
+        self._projects[slug].published_count += count
+
+    async def _prepare(self) -> None:
+        try:
+            await self._events.start()
+        except Unavailable as error:
+            if self._settings.events.startswith("file:"):
+                raise _OwnQueueUnavailable(error.message) from None
+            raise
+        for slug, project in self._projects.items():
+            await self._catalog.declare(slug, project.declared)
+
+    async def _prepare_later(self) -> None:
+        while True:
+            await asyncio.sleep(WAIT_SECONDS)
+            try:
+                await self._prepare()
+            except RefdeskError as error:
+                if self._reason != error.message:
+                    log.error("ingest cannot start yet", reason=error.message)
+                self._reason = error.message
+            else:
+                self._follow()
+                await asyncio.Event().wait()
+
+    def _follow(self) -> None:
+        self._reason = ""
+        consuming = keep_running(
+            "consumer", self._consumer.run, self._settings.outage_seconds, done=lambda: self._consumer.drained
+        )
+        self._consuming = asyncio.create_task(consuming, name="ingest consumer")
+        for slug, project in self._projects.items():
+            for follower in project.followers.values():
+                follower.start()
+            self._spawn(f"vectors {slug}", project.vectors.run)
+            self._spawn(f"reconcile {slug}", project.reconcile_for_ever)
+
+    def _spawn(self, name: str, task: Callable[[], Awaitable[None]]) -> None:
+        running = keep_running(name.partition(" ")[0], task, self._settings.outage_seconds)
+        self._tasks.append(asyncio.create_task(running, name=f"ingest {name}"))
+
+
+class _OwnQueueUnavailable(Unavailable):
+    """The queue is ours to start, and waiting does not help."""
