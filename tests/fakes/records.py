@@ -5,9 +5,11 @@ from __future__ import annotations
 from uuid import UUID, uuid5
 
 from refdesk.api.docstore.v1 import docstore_pb2 as pb
+from refdesk.docstore.engines.interface import DocumentStore, View
 
 PROJECT = "handbook"
 GENERATION = "model-a.c1"
+TEXT = View(include_text=True)
 _NAMESPACE = UUID("00000000-0000-4000-8000-000000000001")
 
 
@@ -75,3 +77,22 @@ def make_tombstone(
 def to_put(*documents: pb.Document) -> list[pb.PutDocumentsItem]:
     """One item a record, conditional on the revision before its own."""
     return [pb.PutDocumentsItem(document=document, expected_revision=document.revision - 1) for document in documents]
+
+
+async def put(store: DocumentStore, *documents: pb.Document, at: int = 1_000) -> list[tuple[bool, int]]:
+    """Puts in one batch; (committed, revision) for each."""
+    return [(each.committed, each.revision) for each in await store.put_documents(to_put(*documents), at)]
+
+
+async def read(store: DocumentStore, path: str, view: View = TEXT) -> pb.GetDocumentsItem:
+    """The item of one path."""
+    [item] = await store.get_by_path(PROJECT, [path], view)
+    return item
+
+
+async def hydrate(
+    store: DocumentStore, *chunk_ids: str, project: str = PROJECT, generation: str = GENERATION
+) -> list[str]:
+    """Texts of the chunks that are current."""
+    found = await store.hydrate_chunks(project, generation, chunk_ids, with_neighbors=False)
+    return [chunk.text for chunk in found]
