@@ -56,13 +56,13 @@ async def test_chunks_are_hydrated_in_the_order_asked_with_place_and_neighbours(
 
 
 async def test_offsets_count_characters_of_any_script_and_lead_and_tail_are_put_around(store: DocumentStore) -> None:
-    text = "é𝔸😀漢字\nnext😀\n"
+    text = "é𝔸😀\0漢字\nnext😀\n"
     document = make_record("guide/日本語/é😀.md", text)
     span = document.heads[0].chunks[1]
     span.lead, span.tail = "```py\n", "```\n"
     await put(store, document)
     first, second = (chunk.chunk_id for chunk in document.heads[0].chunks)
-    assert await hydrate(store, second, first) == ["```py\nnext😀\n```\n", "é𝔸😀漢字\n"]
+    assert await hydrate(store, second, first) == ["```py\nnext😀\n```\n", "é𝔸😀\0漢字\n"]
     assert (await read(store, "guide/日本語/é😀.md")).document.text == text
 
 

@@ -196,7 +196,7 @@ async def test_a_put_that_waits_for_the_file_holds_up_neither_the_loop_nor_reads
 async def test_a_purged_text_leaves_no_bytes_in_the_file(tmp_path: Path) -> None:
     store = document_store(DocstoreSettings(), tmp_path)
     await store.open()
-    secret = "unmistakable-words"  # shorter than what is compressed, so the file would show them
+    secret = "unmistakable-words"
     await store.put_documents(to_put(make_record("g/a.md", f"{secret}\n")), 1)
     await store.close()
     assert secret.encode() in (tmp_path / FILE).read_bytes()

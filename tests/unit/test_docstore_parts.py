@@ -1,4 +1,4 @@
-"""The pure parts of docstore: page tokens, what a record must be, packed texts, likeness of paths."""
+"""The pure parts of docstore: page tokens, what a record must be, packed ids, likeness of paths."""
 
 from __future__ import annotations
 
@@ -176,16 +176,6 @@ def test_a_project_follows_its_live_generation_and_names_its_sources_apart() -> 
     for live in ("", "h"):
         with pytest.raises(InvalidArgument, match="must follow its live generation"):
             validation.check_project(pb.Project(slug="a", live_generation=live, followed_generations=["g"]), 0)
-
-
-@given(st.text(st.characters(exclude_categories=["Cs"])))
-def test_a_packed_text_is_the_same_text(text: str) -> None:
-    assert rows.unpack_text(rows.pack_text(text)) == text
-    assert rows.unpack_text(rows.pack_text(text * 50)) == text * 50
-
-
-def test_a_repetitive_text_is_packed_into_less() -> None:
-    assert len(rows.pack_text("word " * 1000)) < 500
 
 
 @given(st.uuids())

@@ -23,7 +23,7 @@ class _Cut:
     record: pb.Document
     text: str
     spans: Sequence[pb.ChunkSpan]
-    ordinals: dict[bytes, int]
+    ordinals: dict[str, int]
     """Place by chunk id."""
     without_vector: frozenset[str]
     size_bytes: int
@@ -35,9 +35,10 @@ class _Cut:
         span = self.spans[ordinal]
         return f"{span.lead}{self.text[span.start : span.end]}{span.tail}"
 
-    def hydrate(self, chunk_id: str, ordinal: int, *, with_neighbors: bool) -> pb.HydratedChunk:
+    def hydrate(self, chunk_id: str, *, with_neighbors: bool) -> pb.HydratedChunk:
         """The chunk as the caller gets it."""
-        span, record = self.spans[ordinal], self.record
+        ordinal, record = self.ordinals[chunk_id], self.record
+        span = self.spans[ordinal]
         return pb.HydratedChunk(
             chunk_id=chunk_id,
             document_id=record.document_id,
@@ -49,7 +50,7 @@ class _Cut:
             text=self.text_of(ordinal),
             before=self.text_of(ordinal - 1) if with_neighbors else "",
             after=self.text_of(ordinal + 1) if with_neighbors else "",
-            has_vector=span.chunk_id not in self.without_vector,
+            has_vector=chunk_id not in self.without_vector,
             first_line=span.first_line,
             last_line=span.last_line,
             revision=record.revision,
@@ -102,21 +103,17 @@ def hydrate_chunks(
     with_neighbors: bool,
 ) -> list[pb.HydratedChunk]:
     """The chunks that a head of the generation lists, in the order that was asked."""
-    packed = {chunk_id: rows.pack_id(chunk_id) for chunk_id in chunk_ids}
-    found: dict[bytes, _Cut] = {}
+    names = {rows.pack_id(chunk_id): chunk_id for chunk_id in chunk_ids}
     cuts: dict[int, _Cut] = {}
-    for chunk_id, document, *stamp in _find(connection, project, generation, [*packed.values()]):
+    found: dict[str, _Cut] = {}
+    for packed, document, revision, notes in _find(connection, project, generation, list(names)):
         if document not in cuts:
-            cuts[document] = _cut(connection, cache, document, generation, (stamp[0], stamp[1]))
+            cuts[document] = _cut(connection, cache, document, generation, (revision, notes))
         # The row may stand for another generation's head.
-        if chunk_id in cuts[document].ordinals:
-            found[chunk_id] = cuts[document]
+        if names[packed] in cuts[document].ordinals:
+            found[names[packed]] = cuts[document]
     return [
-        found[packed[chunk_id]].hydrate(
-            chunk_id, found[packed[chunk_id]].ordinals[packed[chunk_id]], with_neighbors=with_neighbors
-        )
-        for chunk_id in chunk_ids
-        if packed[chunk_id] in found
+        found[chunk_id].hydrate(chunk_id, with_neighbors=with_neighbors) for chunk_id in chunk_ids if chunk_id in found
     ]
 
 
@@ -138,7 +135,7 @@ def _cut(connection: sqlite3.Connection, cache: CutCache, document: int, generat
     if kept is not None:
         return kept
     record, head, text = connection.execute(
-        "SELECT d.record, h.head, coalesce(t.text, x'00') FROM documents d "
+        "SELECT d.record, h.head, coalesce(t.text, '') FROM documents d "
         "JOIN heads h ON h.document = d.document AND h.generation = ? "
         "LEFT JOIN texts t ON t.document = d.document WHERE d.document = ?",
         (generation, document),
@@ -148,15 +145,14 @@ def _cut(connection: sqlite3.Connection, cache: CutCache, document: int, generat
     return cut
 
 
-def _parse(packed_record: bytes, packed_head: bytes, packed_text: bytes) -> _Cut:
+def _parse(packed_record: bytes, packed_head: bytes, text: str) -> _Cut:
     head = pb.Head.FromString(packed_head)
     spans = list(head.chunks)
-    text = rows.unpack_text(packed_text)
     return _Cut(
         record=pb.Document.FromString(packed_record),
         text=text,
         spans=spans,
-        ordinals={rows.pack_id(span.chunk_id): ordinal for ordinal, span in enumerate(spans)},
+        ordinals={span.chunk_id: ordinal for ordinal, span in enumerate(spans)},
         without_vector=frozenset(head.missing_vectors if head.embeddable else (span.chunk_id for span in spans)),
         size_bytes=sys.getsizeof(text) + PARSED_BYTES * (len(packed_record) + len(packed_head)),
     )

@@ -120,7 +120,7 @@ def _write_text(connection: sqlite3.Connection, document: pb.Document, row: int)
         return
     connection.execute(
         "INSERT OR REPLACE INTO texts (document, text, sections) VALUES (?, ?, ?)",
-        (row, rows.pack_text(document.text), rows.pack_sections(document)),
+        (row, document.text, rows.pack_sections(document)),
     )
 
 

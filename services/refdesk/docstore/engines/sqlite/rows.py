@@ -1,19 +1,11 @@
-"""Documents as rows and back: ids as bytes, texts compressed; pure, knows nothing of SQL."""
+"""Documents as rows and back: ids as bytes, text and sections beside the rest; pure, knows nothing of SQL."""
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterable
 
 from refdesk.api.docstore.v1 import docstore_pb2 as pb
 from refdesk.docstore.engines.interface import View, folder_of
-
-COMPRESSION_LEVEL = 1
-"""zlib: pages of Markdown shrink to two fifths; level 6 takes three times the time for a tenth less."""
-MIN_COMPRESSED_BYTES = 512
-"""A shorter text would not save a database page."""
-
-_PLAIN, _DEFLATED = b"\x00", b"\x01"
 
 
 def pack_id(identifier: str) -> bytes:
@@ -29,19 +21,6 @@ def unpack_id(packed: bytes) -> str:
     """The UUID that 16 bytes stand for."""
     digits = packed.hex()
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
-
-
-def pack_text(text: str) -> bytes:
-    """The text, compressed where that pays; its first byte says which."""
-    plain = text.encode()
-    if len(plain) < MIN_COMPRESSED_BYTES:
-        return _PLAIN + plain
-    return _DEFLATED + zlib.compress(plain, COMPRESSION_LEVEL)
-
-
-def unpack_text(packed: bytes) -> str:
-    """The text of `pack_text`."""
-    return (zlib.decompress(packed[1:]) if packed[:1] == _DEFLATED else packed[1:]).decode()
 
 
 def pack_sections(document: pb.Document) -> bytes:
@@ -75,7 +54,7 @@ def purge_record(packed: bytes) -> bytes:
 
 
 def unpack_document(
-    record: bytes, heads: Iterable[tuple[str, bytes]], texts: tuple[bytes, bytes] | None, view: View
+    record: bytes, heads: Iterable[tuple[str, bytes]], texts: tuple[str, bytes] | None, view: View
 ) -> pb.Document:
     """The record as `view` asks for it; a deleted document has no text whatever is kept."""
     document = pb.Document.FromString(record)
@@ -83,7 +62,7 @@ def unpack_document(
         if not view.generations or generation in view.generations:
             document.heads.add().ParseFromString(head)
     if texts is not None and view.include_text and not document.deleted:
-        document.text = unpack_text(texts[0])
+        document.text = texts[0]
         document.MergeFromString(texts[1])
     return document
 

@@ -43,9 +43,10 @@ CREATE INDEX documents_by_path ON documents (project, path);
 CREATE INDEX documents_listed ON documents (project, folder, path) WHERE deleted = 0;
 CREATE INDEX documents_to_purge ON documents (project, put_at) WHERE deleted = 1 AND purged = 0;
 
+-- Not compressed: measured on 13.6 MB of Markdown, zlib halves the file, costs half of a put's CPU again and 1 ms of 3 at hydrating.
 CREATE TABLE texts (
   document INTEGER PRIMARY KEY,
-  text BLOB NOT NULL,
+  text TEXT NOT NULL,
   sections BLOB NOT NULL
 );
 
