@@ -13,6 +13,8 @@ from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.api.docstore.v1.docstore_protocol import Docstore
 from refdesk.api.embedder.v1 import embedder_pb2 as embedder_api
 from refdesk.api.embedder.v1.embedder_protocol import Embedder
+from refdesk.api.ingest.v1 import ingest_pb2 as ingest_api
+from refdesk.api.ingest.v1.ingest_protocol import Ingest
 from refdesk.gateway.floor import Floor
 from refdesk.rpc import deadline
 
@@ -48,7 +50,7 @@ class Memory(Generic[Value]):
         if task is None:
             task = asyncio.ensure_future(self._read(key, read))
             self._reading[key] = task
-            task.add_done_callback(lambda _: self._reading.pop(key, None))
+            task.add_done_callback(lambda done: self._forget(key, done))
         # Shielded: one caller that gives up must not take the value from the others.
         return await asyncio.shield(task)
 
@@ -56,6 +58,11 @@ class Memory(Generic[Value]):
         """What was read last, however old."""
         kept = self._kept.get(key)
         return None if kept is None else kept.value
+
+    def _forget(self, key: str, done: asyncio.Task[Value]) -> None:
+        self._reading.pop(key, None)
+        if not done.cancelled():
+            done.exception()  # looked at here: every caller may have given up by now
 
     async def _read(self, key: str, read: Callable[[], Awaitable[Value]]) -> Value:
         value = await read()
@@ -66,11 +73,20 @@ class Memory(Generic[Value]):
 
 
 class Catalog:
-    """Reads the catalog from docstore and the models from the embedder."""
+    """Reads the catalog from docstore, the models from the embedder, and from ingest (if there is one) what is under way."""
 
-    def __init__(self, docstore: Docstore, embedder: Embedder, most_seconds: float, read_seconds: float) -> None:
+    def __init__(
+        self,
+        docstore: Docstore,
+        embedder: Embedder,
+        ingest: Ingest | None,
+        *,
+        most_seconds: float,
+        read_seconds: float,
+    ) -> None:
         self._docstore = docstore
         self._embedder = embedder
+        self._ingest = ingest
         self._read_seconds = read_seconds
         self._projects: Memory[Mapping[str, docstore_api.Project]] = Memory(most_seconds)
         self._stats: Memory[docstore_api.GetStatsResponse] = Memory(most_seconds)
@@ -113,6 +129,16 @@ class Catalog:
             return None
         cosine = model.floor_cosine if own_cosine is None else own_cosine
         return Floor(cosine, model.floor_coverage if own_coverage is None else own_coverage)
+
+    async def is_indexing(self, project: docstore_api.Project) -> bool:
+        """Whether documents of a project are known that cannot be found by their words yet."""
+        if self._ingest is None:
+            return False
+        try:
+            status = await self._ingest.get_status(ingest_api.GetStatusRequest(project=project.slug))
+        except errors.RefdeskError:
+            return False
+        return not status.words_current
 
     async def _known_models(self) -> Mapping[str, embedder_api.Model]:
         async def read() -> Mapping[str, embedder_api.Model]:

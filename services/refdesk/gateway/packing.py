@@ -83,7 +83,7 @@ def cut_end(text: str, most_characters: int) -> tuple[str, bool]:
     place = max([end for end in (*ends, line) if 0 < end <= most_characters], default=0)
     if not place:
         place = max(window.rfind(" "), 0) or most_characters
-    kept = _close_fence(text[:place].rstrip())
+    kept = close_fence(text[:place].rstrip())
     return (kept, True) if len(kept) <= most_characters else cut_end(text, most_characters - FENCE_ROOM)
 
 
@@ -103,7 +103,7 @@ def cut_start(text: str, most_characters: int) -> tuple[str, bool]:
     return (kept, True) if len(kept) <= most_characters else cut_start(text, most_characters - FENCE_ROOM)
 
 
-def _close_fence(text: str) -> str:
+def close_fence(text: str) -> str:
     fences = _FENCE.findall(text)
     return f"{text}\n{fences[-1]}" if len(fences) % 2 else text
 

@@ -1,0 +1,178 @@
+"""The MCP endpoint as ASGI: what comes in is checked, addressed and admitted, then handed to the SDK; knows no tool."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Any
+
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
+
+from refdesk import errors
+from refdesk.gateway.admission import Admission
+from refdesk.gateway.failures import explain, problem_headers, status_code
+from refdesk.gateway.messages import INVALID_REQUEST, SERVER_ERROR, error_body, find_flaw
+from refdesk.gateway.origins import Origins
+from refdesk.gateway.server import TARGET_KEY, Handlers
+from refdesk.gateway.settings import GatewaySettings
+from refdesk.gateway.targets import Targets
+
+JSON, EVENTS = "application/json", "text/event-stream"
+
+
+class McpEndpoint:
+    """Serves both protocol eras, without sessions: every POST stands for itself and nothing needs a standing stream."""
+
+    def __init__(self, settings: GatewaySettings, targets: Targets) -> None:
+        self._settings = settings
+        self._targets = targets
+        self._handlers = Handlers(settings.deadline_seconds)
+        self._admission = Admission(settings.concurrent_calls, settings.queued_calls)
+        self._origins = Origins(settings.allowed_hosts, settings.allowed_origins)
+        self._manager: StreamableHTTPSessionManager | None = None
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Serves while the block runs."""
+        manager = StreamableHTTPSessionManager(
+            self._handlers.build(),
+            json_response=True,
+            stateless=True,
+            max_request_body_size=self._settings.max_body_bytes,
+        )
+        async with manager.run():
+            self._manager = manager
+            try:
+                yield
+            finally:
+                self._manager = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers one HTTP request."""
+        headers = Headers(scope=scope)
+        refusal = self._refusal(scope, headers)
+        if refusal is not None:
+            await refusal(scope, receive, send)
+            return
+        body = await _read_body(receive, self._settings.max_body_bytes)
+        if body is None:
+            too_large = f"the body is larger than {self._settings.max_body_bytes:,} bytes"
+            await _json_error(413, INVALID_REQUEST, too_large)(scope, receive, send)
+            return
+        flaw, request_id = find_flaw(body)
+        if flaw is not None:
+            await _json_error(400, flaw.code, flaw.message, flaw.request_id)(scope, receive, send)
+            return
+        try:
+            async with self._admission:
+                await self._serve(scope, body, receive, send)
+        except errors.RefdeskError as error:
+            await _failure(error, request_id)(scope, receive, send)
+
+    async def _serve(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
+        """Hands the request on.
+
+        Raises: NotFound for an address that nothing is served at; Unavailable before the start.
+        """
+        if self._manager is None:
+            raise errors.Unavailable("the gateway is starting")
+        parameters = scope.get("path_params", {})
+        try:
+            target: Any = await self._targets.resolve(parameters.get("project", ""), parameters.get("surface", ""))
+        except errors.NotFound:
+            raise
+        except errors.RefdeskError as error:
+            target = error  # the handlers say it in the protocol's own form
+        accepts_json, accepts_events = _accepted(Headers(scope=scope))
+        scope = {**scope, TARGET_KEY: target}
+        if accepts_events and not accepts_json:
+            scope["headers"] = _accepting_json(scope)
+            send = _as_events(send)
+        await self._manager.handle_request(scope, _replayed(body, receive), send)
+
+    def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
+        if not self._origins.allows_host(headers.get("host", "")):
+            return _json_error(421, INVALID_REQUEST, "this server does not answer to that Host header")
+        if not self._origins.allows_origin(headers.get("origin", "")):
+            return _json_error(403, INVALID_REQUEST, "pages from that Origin may not call this server")
+        if scope["method"] != "POST":
+            refusal = _json_error(405, INVALID_REQUEST, "MCP is served by POST: there is no standing stream")
+            refusal.headers["Allow"] = "POST"
+            return refusal
+        if not headers.get("content-type", "").lower().startswith(JSON):
+            return _json_error(415, INVALID_REQUEST, f"Content-Type must be {JSON}")
+        if not any(_accepted(headers)):
+            return _json_error(406, INVALID_REQUEST, f"Accept must have {JSON} or {EVENTS}")
+        return None
+
+
+def _json_error(status: int, code: int, message: str, request_id: str | int | None = None) -> Response:
+    return Response(error_body(code, message, request_id), status_code=status, media_type=JSON)
+
+
+def _failure(error: errors.RefdeskError, request_id: str | int | None) -> Response:
+    code = INVALID_REQUEST if isinstance(error, errors.NotFound) else SERVER_ERROR
+    response = _json_error(status_code(error), code, explain(error), request_id)
+    response.headers.update(problem_headers(error))
+    return response
+
+
+def _accepted(headers: Headers) -> tuple[bool, bool]:
+    """Whether JSON and whether an event stream is accepted."""
+    kinds = {part.split(";")[0].strip().lower() for part in headers.get("accept", "*/*").split(",")}
+    return bool(kinds & {"*/*", "application/*", JSON}), bool(kinds & {"*/*", "text/*", EVENTS})
+
+
+async def _read_body(receive: Receive, most_bytes: int) -> bytes | None:
+    parts = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            return bytes(parts)
+        parts += message.get("body", b"")
+        if len(parts) > most_bytes:
+            return None
+        if not message.get("more_body", False):
+            return bytes(parts)
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    pending = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replay() -> Message:
+        return pending.pop() if pending else await receive()
+
+    return replay
+
+
+def _accepting_json(scope: Scope) -> list[tuple[bytes, bytes]]:
+    kept = [(name, value) for name, value in scope["headers"] if name != b"accept"]
+    return [*kept, (b"accept", f"{JSON}, {EVENTS}".encode())]
+
+
+def _as_events(send: Send) -> Send:
+    """Turns a JSON answer into a stream of one event, for a client that takes nothing else."""
+    starts: list[Message] = []
+    body = bytearray()
+
+    async def send_events(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            starts.append(message)
+            return
+        body.extend(message.get("body", b""))
+        if message.get("more_body", False):
+            return
+        start, content = starts[0], bytes(body)
+        headers = MutableHeaders(raw=list(start["headers"]))
+        if start["status"] == 200 and headers.get("content-type", "").startswith(JSON):
+            content = b"event: message\r\ndata: " + content + b"\r\n\r\n"
+            headers["content-type"] = EVENTS
+            headers["cache-control"] = "no-cache, no-transform"
+            headers["content-length"] = str(len(content))
+        await send({**start, "headers": headers.raw})
+        await send({"type": "http.response.body", "body": content})
+
+    return send_events

@@ -1,0 +1,52 @@
+"""Looks at a POSTed body before the SDK does, so that what is wrong with it is said in our own words; knows no method."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic_core import from_json
+
+PARSE_ERROR, INVALID_REQUEST, SERVER_ERROR = -32700, -32600, -32000
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """What is wrong with a body: JSON-RPC code and one line, and the id of the request where it can be told."""
+
+    code: int
+    message: str
+    request_id: str | int | None = None
+
+
+def find_flaw(body: bytes) -> tuple[Flaw | None, str | int | None]:
+    """The flaw of a body, and the request's id; no flaw: one JSON-RPC request or notification."""
+    try:
+        message = from_json(body)
+    except ValueError:
+        return Flaw(PARSE_ERROR, "the body is not JSON"), None
+    if not isinstance(message, dict):
+        return Flaw(INVALID_REQUEST, "the body must be one JSON-RPC object: send batches one by one"), None
+    request_id = message.get("id")
+    if "id" in message and (not isinstance(request_id, (str, int)) or isinstance(request_id, bool)):
+        return Flaw(INVALID_REQUEST, "id must be a text or an integer"), None
+    return _flaw_of(message, request_id), request_id
+
+
+def error_body(code: int, message: str, request_id: str | int | None) -> bytes:
+    """A JSON-RPC error as bytes; an id that is not known is null."""
+    return json.dumps({"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": message}}).encode()
+
+
+def _flaw_of(message: dict[str, Any], request_id: str | int | None) -> Flaw | None:
+    if message.get("jsonrpc") != "2.0":
+        return Flaw(INVALID_REQUEST, 'jsonrpc must be "2.0"', request_id)
+    if not isinstance(message.get("method"), str):
+        return Flaw(
+            INVALID_REQUEST, "method must be a text: this server asks nothing, so it takes no answers", request_id
+        )
+    params = message.get("params")
+    if params is not None and not isinstance(params, dict):
+        return Flaw(INVALID_REQUEST, "params must be an object", request_id)
+    return None

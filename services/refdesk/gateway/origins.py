@@ -1,0 +1,36 @@
+"""Decides whether a Host and an Origin header may be answered, against pages that call a desk behind their reader's back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+LOOPBACK_NAMES = ("127.0.0.1", "[::1]", "localhost")
+
+
+class Origins:
+    """Loopback's names on any port, and what an operator allows."""
+
+    def __init__(self, hosts: Iterable[str] = (), origins: Iterable[str] = ()) -> None:
+        self._hosts = frozenset(host.lower() for host in (*LOOPBACK_NAMES, *hosts))
+        self._origins = frozenset(origin.lower().rstrip("/") for origin in origins)
+
+    def allows_host(self, host: str) -> bool:
+        """Whether a Host header names this server; an allowed name without a port fits any port."""
+        host = host.lower()
+        return host in self._hosts or _without_port(host) in self._hosts
+
+    def allows_origin(self, origin: str) -> bool:
+        """Whether a page from there may call; no Origin header ("") is no page."""
+        if not origin or origin.lower() in self._origins:
+            return True
+        try:
+            parts = urlsplit(origin.lower())
+            return parts.scheme in ("http", "https") and _without_port(parts.netloc) in LOOPBACK_NAMES
+        except ValueError:
+            return False
+
+
+def _without_port(host: str) -> str:
+    name, colon, port = host.rpartition(":")
+    return name if colon and port.isdigit() else host

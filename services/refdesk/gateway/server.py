@@ -1,0 +1,214 @@
+"""The MCP server: its handlers over whatever surface the address names; knows nothing of HTTP beyond the request's scope."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Mapping
+from importlib.metadata import version
+from typing import Any, TypeVar
+
+import mcp_types as types
+import structlog
+from mcp.server import CacheHint, Server, ServerRequestContext
+from mcp.server.caching import CacheableMethod
+from mcp.server.context import CallNext, HandlerResult
+from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
+
+from refdesk import errors
+from refdesk.gateway.failures import explain
+from refdesk.gateway.metrics import OPERATION_SECONDS
+from refdesk.gateway.surfaces.docs.resources import MIME_TYPE
+from refdesk.gateway.surfaces.interface import UnknownTool
+from refdesk.gateway.targets import Target
+from refdesk.rpc import deadline
+
+log = structlog.get_logger()
+
+Context = ServerRequestContext[Any, Any]
+Value = TypeVar("Value")
+
+NAME = "refdesk"
+VERSION = version("refdesk")
+TITLE = "refdesk: a reference desk for agents"
+TARGET_KEY = "refdesk.target"
+"""Where a request's scope holds its Target, or the RefdeskError that kept it from being found."""
+FAILURE_KEY = "refdesk.failure"
+"""Where a handler leaves the reason of an error that it answered in a result."""
+
+RESOURCE_NOT_FOUND_2025 = -32002
+"""What revisions up to 2025-11-25 answer for a resource that does not exist; later ones say -32602."""
+LISTING = CacheHint(ttl_ms=300_000, scope="private")
+LIVE = CacheHint(ttl_ms=0, scope="private")
+CACHE_HINTS: Mapping[CacheableMethod, CacheHint] = {
+    "server/discover": LIVE,
+    "tools/list": LISTING,
+    "prompts/list": LISTING,
+    "resources/templates/list": LISTING,
+    "resources/list": LIVE,
+    "resources/read": LIVE,
+}
+METHODS = frozenset((*CACHE_HINTS, "initialize", "ping", "tools/call", "completion/complete"))
+
+
+class Handlers:
+    """Answers MCP requests for the target in their scope, each within `deadline_seconds`."""
+
+    def __init__(self, deadline_seconds: float) -> None:
+        self._deadline_seconds = deadline_seconds
+
+    def build(self) -> Server[Any]:
+        """The SDK's server with these handlers, for both protocol eras."""
+        server: Server[Any] = Server(
+            NAME, version=VERSION, title=TITLE, cache_hints=CACHE_HINTS, get_tool_input_schema=lambda _: None
+        )
+        server.add_request_handler("tools/list", types.PaginatedRequestParams, self.list_tools)
+        server.add_request_handler("tools/call", types.CallToolRequestParams, self.call_tool)
+        server.add_request_handler("resources/list", types.PaginatedRequestParams, self.list_resources)
+        server.add_request_handler("resources/read", types.ReadResourceRequestParams, self.read_resource)
+        server.add_request_handler(
+            "resources/templates/list", types.PaginatedRequestParams, self.list_resource_templates
+        )
+        server.add_request_handler("prompts/list", types.PaginatedRequestParams, self.list_prompts)
+        server.add_request_handler("completion/complete", types.CompleteRequestParams, self.complete)
+        server.middleware.append(self.around)
+        return server
+
+    async def around(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        """Times every request, bounds it, and puts live instructions into initialize and server/discover."""
+        if ctx.request_id is None:
+            return await call_next(ctx)
+        started = time.perf_counter()
+        failure = "INTERNAL"
+        try:
+            with deadline.limit(self._deadline_seconds):
+                result = await call_next(ctx)
+                if ctx.method in ("initialize", "server/discover") and isinstance(result, dict):
+                    result = {**result, "instructions": await self._instructions(ctx)}
+            failure = _scope(ctx).pop(FAILURE_KEY, "")
+            return result
+        except ValidationError:
+            failure = errors.InvalidArgument.reason
+            raise MCPError(types.INVALID_PARAMS, _misshapen(ctx.method)) from None
+        except MCPError as error:
+            failure = str(error.error.code)
+            raise
+        finally:
+            method = ctx.method if ctx.method in METHODS else "other"
+            elapsed_seconds = time.perf_counter() - started
+            OPERATION_SECONDS.labels(method, _tool_label(ctx), failure).observe(elapsed_seconds)
+
+    async def list_tools(self, context: Context, _: Any) -> dict[str, Any]:
+        """The surface's tools, the same for every caller."""
+        target = await _answered(_target(context))
+        return {"tools": target.surface.definitions(structured=target.structured)}
+
+    async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> dict[str, Any]:
+        """Runs a tool; what fails is a result that says so, so that the agent reads it."""
+        try:
+            target = await _target(context)
+            answer = await target.surface.call(target.project, params.name, params.arguments)
+        except UnknownTool as error:
+            raise MCPError(types.INVALID_PARAMS, error.message) from None
+        except errors.RefdeskError as error:
+            return _failed(context, error)
+        except Exception:
+            log.exception("a tool failed", tool=params.name[:60])
+            return _failed(context, errors.Internal("the call could not be answered"))
+        result: dict[str, Any] = {"content": [{"type": "text", "text": answer.text}], "isError": False}
+        if target.structured:
+            result["structuredContent"] = dict(answer.structured)
+        return result
+
+    async def list_resources(self, context: Context, params: types.PaginatedRequestParams) -> dict[str, Any]:
+        """A page of documents."""
+        target = await _answered(_target(context))
+        page = await _answered(target.surface.list_resources(target.project, params.cursor or ""))
+        listing: dict[str, Any] = {"resources": page.resources}
+        return {**listing, "nextCursor": page.next_cursor} if page.next_cursor else listing
+
+    async def read_resource(self, context: Context, params: types.ReadResourceRequestParams) -> dict[str, Any]:
+        """One document's Markdown."""
+        target = await _answered(_target(context))
+        uri = str(params.uri)
+        try:
+            text = await target.surface.read_resource(target.project, uri)
+        except errors.NotFound as error:
+            modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
+            code = types.INVALID_PARAMS if modern else RESOURCE_NOT_FOUND_2025
+            raise MCPError(code, error.message, {"uri": uri}) from None
+        except errors.RefdeskError as error:
+            raise _protocol_error(error) from None
+        return {"contents": [{"uri": uri, "mimeType": MIME_TYPE, "text": text}]}
+
+    async def list_resource_templates(self, context: Context, _: Any) -> dict[str, Any]:
+        """How addresses of documents are built."""
+        target = await _answered(_target(context))
+        return {"resourceTemplates": target.surface.resource_templates(target.project)}
+
+    async def list_prompts(self, _context: Context, _: Any) -> dict[str, Any]:
+        """There are no prompts."""
+        return {"prompts": []}
+
+    async def complete(self, _context: Context, _: Any) -> dict[str, Any]:
+        """There is nothing to complete."""
+        return {"completion": {"values": [], "total": 0, "hasMore": False}}
+
+    async def _instructions(self, context: Context) -> str:
+        try:
+            target = await _target(context)
+        except errors.RefdeskError as error:
+            return explain(error)  # a client may connect now and ask later
+        try:
+            return await target.surface.instructions(target.project)
+        except errors.RefdeskError:
+            return await target.surface.instructions(None)
+
+
+async def _target(context: Context) -> Target:
+    target = _scope(context)[TARGET_KEY]
+    if isinstance(target, errors.RefdeskError):
+        raise target
+    assert isinstance(target, Target)
+    return target
+
+
+async def _answered(work: Awaitable[Value]) -> Value:
+    try:
+        return await work
+    except errors.RefdeskError as error:
+        raise _protocol_error(error) from None
+
+
+def _scope(context: Context) -> dict[str, Any]:
+    assert context.request is not None
+    scope: dict[str, Any] = context.request.scope
+    return scope
+
+
+def _protocol_error(error: errors.RefdeskError) -> MCPError:
+    at_fault = isinstance(error, (errors.InvalidArgument, errors.NotFound))
+    return MCPError(types.INVALID_PARAMS if at_fault else types.INTERNAL_ERROR, explain(error))
+
+
+def _failed(context: Context, error: errors.RefdeskError) -> dict[str, Any]:
+    _scope(context)[FAILURE_KEY] = error.reason
+    return {"content": [{"type": "text", "text": explain(error)}], "isError": True}
+
+
+def _misshapen(method: str) -> str:
+    if method == "tools/call":
+        return "tools/call needs name, a text, and arguments, an object"
+    return f"the parameters of {method} do not have the protocol's shape"
+
+
+def _tool_label(context: Context) -> str:
+    if context.method != "tools/call":
+        return ""
+    target = _scope(context).get(TARGET_KEY)
+    name = (context.params or {}).get("name")
+    if isinstance(target, Target):
+        names = (tool["name"] for tool in target.surface.definitions(structured=False))
+        return name if isinstance(name, str) and name in names else "other"
+    return "other"

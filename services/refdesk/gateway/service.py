@@ -1,0 +1,114 @@
+"""The gateway: MCP and HTTP over the other services, which it holds as Protocols, here or far away."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+
+from starlette.applications import Starlette
+
+from refdesk.api.docstore.v1.docstore_protocol import Docstore
+from refdesk.api.embedder.v1.embedder_protocol import Embedder
+from refdesk.api.ingest.v1.ingest_protocol import Ingest
+from refdesk.api.search.v1.search_protocol import Search
+from refdesk.gateway.answers import SearchCore
+from refdesk.gateway.catalog import Catalog
+from refdesk.gateway.endpoint import McpEndpoint
+from refdesk.gateway.http import build_app
+from refdesk.gateway.readiness import Readiness, ReadinessCheck
+from refdesk.gateway.settings import GatewaySettings
+from refdesk.gateway.surfaces.docs import DocsSurface
+from refdesk.gateway.targets import Targets
+from refdesk.gateway.tokens import TokenCounter
+
+CHECK_SECONDS = 2.0
+"""How often it is found out whether questions would be answered."""
+FRESH_SECONDS = 1.0
+STARTING = Readiness("the gateway is starting")
+
+
+class GatewayService:
+    """Answers agents; it keeps nothing but what it may read again."""
+
+    def __init__(
+        self,
+        settings: GatewaySettings,
+        docstore: Docstore,
+        search: Search,
+        embedder: Embedder,
+        ingest: Ingest | None = None,
+    ) -> None:
+        catalog = Catalog(
+            docstore,
+            embedder,
+            ingest,
+            most_seconds=settings.catalog_seconds,
+            read_seconds=settings.deadline_seconds,
+        )
+        tokens = TokenCounter(embedder, settings.count_seconds)
+        core = SearchCore(docstore, search, catalog)
+        docs = DocsSurface(docstore, core, catalog, tokens, settings.search_max_result_chars)
+        targets = Targets(catalog, {docs.name: docs}, structured_output=settings.structured_output)
+        self._endpoint = McpEndpoint(settings, targets)
+        self._check = ReadinessCheck(catalog, search)
+        self._readiness = STARTING
+        self._checked_at = 0.0
+        self._stop = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+        self._app = build_app(self._endpoint, self.readiness, serve_metrics=settings.serve_metrics)
+
+    @property
+    def app(self) -> Starlette:
+        """The ASGI app; before the start it answers that it is starting."""
+        return self._app
+
+    async def start(self) -> None:
+        """Begins to answer, and returns at once: what cannot be reached yet is waited for, and /readyz says so."""
+        self._stop.clear()
+        serving = asyncio.Event()
+        # One task enters and leaves the SDK's task group, whoever calls start and close.
+        self._tasks = [asyncio.create_task(self._serve(serving), name="gateway")]
+        await asyncio.wait(
+            {self._tasks[0], waiting := asyncio.create_task(serving.wait())}, return_when="FIRST_COMPLETED"
+        )
+        waiting.cancel()
+        if self._tasks[0].done():
+            self._tasks[0].result()
+        self._tasks.append(asyncio.create_task(self._keep_checking(), name="gateway readiness"))
+
+    async def close(self) -> None:
+        """Ends; calls under way are cut off, so HTTP is drained first by whoever serves `app`."""
+        self._stop.set()
+        self._readiness = Readiness("the gateway is stopping")
+        tasks, self._tasks = self._tasks, []
+        for task in tasks[1:]:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def not_ready_reason(self) -> str:
+        """Why questions would not be answered, as of the newest check; "" when they would."""
+        return self._readiness.reason
+
+    async def readiness(self) -> Readiness:
+        """The newest check, made anew when it is older than a second."""
+        if self._tasks and time.monotonic() - self._checked_at > FRESH_SECONDS:
+            await self._check_now()
+        return self._readiness
+
+    async def _serve(self, serving: asyncio.Event) -> None:
+        async with self._endpoint.running():
+            serving.set()
+            await self._stop.wait()
+
+    async def _keep_checking(self) -> None:
+        while not self._stop.is_set():
+            await self._check_now()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._stop.wait(), CHECK_SECONDS)
+
+    async def _check_now(self) -> None:
+        state = await self._check.run()
+        if not self._stop.is_set():
+            self._readiness = state
+            self._checked_at = time.monotonic()

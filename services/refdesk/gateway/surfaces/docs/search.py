@@ -1,0 +1,183 @@
+"""search_docs: from arguments to ranked excerpts in the docs surface's words; knows nothing of legs or engines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
+from refdesk.api.search.v1 import search_pb2 as search_api
+from refdesk.errors import InvalidArgument
+from refdesk.gateway.answers import Answer, Question, Result, SearchCore
+from refdesk.gateway.catalog import Catalog
+from refdesk.gateway.legs import WHY, mode_line
+from refdesk.gateway.packing import Excerpt, Packed, pack
+from refdesk.gateway.profiles import DOCS
+from refdesk.gateway.surfaces.docs import wording
+from refdesk.gateway.surfaces.docs.wording import QUERY_CHARACTERS, TITLE_CHARACTERS, count, one_line, quoted
+from refdesk.gateway.surfaces.interface import ToolAnswer
+
+NARROWING = ("source", "path_prefix", "version")
+
+
+class SearchDocs:
+    """Answers search_docs with at most `most_characters`."""
+
+    def __init__(self, core: SearchCore, catalog: Catalog, most_characters: int) -> None:
+        self._core = core
+        self._catalog = catalog
+        self._most_characters = most_characters
+
+    async def run(self, project: docstore_api.Project, arguments: Mapping[str, Any]) -> ToolAnswer:
+        """The answer to read arguments.
+
+        Raises: InvalidArgument for an unknown source or version, or an index of another model; Unavailable.
+        """
+        stats = await self._catalog.stats(project)
+        _check_project(project, stats, arguments)
+        query = one_line(arguments["query"], QUERY_CHARACTERS)
+        if not stats.document_count:
+            is_indexing = await self._catalog.is_indexing(project)
+            message = wording.nothing_indexed(project.slug, is_indexing=is_indexing)
+            return ToolAnswer(*_special(project, stats, query, None, message))
+        question = Question(project, arguments["query"], arguments["limit"], _filter(arguments), DOCS)
+        answer = await self._core.answer(question)
+        vectors = wording.vectors_line(stats) if answer.semantic_ran else ""
+        notes = [note for note in (mode_line(answer.mode, answer.absent), vectors) if note]
+        if not answer.results or not answer.is_good:
+            message = "\n".join([_nothing_good(project, query, answer, arguments), *notes])
+            return ToolAnswer(*_special(project, stats, query, answer, message))
+        return self._pack(project, stats, query, answer, notes)
+
+    def _pack(
+        self,
+        project: docstore_api.Project,
+        stats: docstore_api.GetStatsResponse,
+        query: str,
+        answer: Answer,
+        notes: Sequence[str],
+    ) -> ToolAnswer:
+        results = answer.results
+        excerpts = [_excerpt(rank, result) for rank, result in enumerate(results, start=1)]
+        head = f'Found {count(len(results), "result")} for "{query}" in project "{project.slug}":'
+
+        def notice(shown: int) -> str:
+            return _left_out(results, shown, self._most_characters)
+
+        overhead = len(head) + 2 + sum(len(note) + 1 for note in notes) + (1 if notes else 0)
+        packed = pack(excerpts, self._most_characters, overhead, notice)
+        notes = [*([notice(len(packed.blocks))] if packed.left_out else []), *notes]
+        text = "\n\n".join([head, *packed.blocks, *(["\n".join(notes)] if notes else [])])
+        return ToolAnswer(text, _structured(project, stats, query, answer, packed, "\n".join(notes)))
+
+
+def _check_project(
+    project: docstore_api.Project, stats: docstore_api.GetStatsResponse, arguments: Mapping[str, Any]
+) -> None:
+    if problem := wording.other_model(project, stats):
+        raise InvalidArgument(problem)
+    declared, indexed = (source.name for source in project.sources), (item.source for item in stats.sources)
+    sources = list(dict.fromkeys((*declared, *indexed)))
+    source, version = arguments["source"], arguments["version"]
+    if source and source not in sources:
+        known = wording.listed(sources, 2_000) or "none yet"
+        raise InvalidArgument(f'no source {quoted(source)} in project "{project.slug}"; its sources: {known}')
+    if version and version not in stats.versions:
+        known = wording.listed(stats.versions, 2_000)
+        has = f"its versions: {known}" if known else "no document of it has a version, so leave version out"
+        raise InvalidArgument(f'no version {quoted(version)} in project "{project.slug}"; {has}')
+
+
+def _filter(arguments: Mapping[str, Any]) -> search_api.Filter:
+    return search_api.Filter(
+        sources=[arguments["source"]] if arguments["source"] else [],
+        path_prefix=(arguments["path_prefix"] or "").strip("/"),
+        versions=[arguments["version"]] if arguments["version"] else [],
+    )
+
+
+def _excerpt(rank: int, result: Result) -> Excerpt:
+    chunk = result.chunk
+    place = one_line(wording.breadcrumb_text(chunk.breadcrumb, chunk.title), 2 * TITLE_CHARACTERS)
+    score = "" if result.cosine is None else f" (score {result.cosine:.3f})"
+    head = f"### {rank}. {chunk.path}{' — ' + place if place else ''}{score}"
+    return Excerpt(head, chunk.text, chunk.before, chunk.after)
+
+
+def _left_out(results: Sequence[Result], shown: int, most_characters: int) -> str:
+    chunk = results[shown].chunk
+    call = wording.call_text("read_document", [("path", chunk.path), ("from", chunk.ordinal), ("to", chunk.ordinal)])
+    return (
+        f"{count(len(results) - shown, 'result')} of {len(results)} did not fit: an answer is capped at "
+        f"{most_characters:,} characters. Next: {call}, or search again with a narrower source or path_prefix."
+    )
+
+
+def _nothing_good(project: docstore_api.Project, query: str, answer: Answer, arguments: Mapping[str, Any]) -> str:
+    if not answer.results and answer.has_failed_leg:
+        failed = " and ".join(WHY[leg.name] for leg in answer.absent if leg.failed)
+        return (
+            f'No answer yet for "{query}" in project "{project.slug}": {failed} could not be searched, '
+            "so this does not mean that nothing is there. Retry in a moment."
+        )
+    narrowed = [f"{name} {quoted(arguments[name])}" for name in NARROWING if arguments[name]]
+    hint = f" The search was narrowed to {', '.join(narrowed)}; it may be found without." if narrowed else ""
+    return (
+        f'No good match for "{query}" in project "{project.slug}".{hint} '
+        "Ask in other words, or call list_topics to see what is documented."
+    )
+
+
+def _special(
+    project: docstore_api.Project,
+    stats: docstore_api.GetStatsResponse,
+    query: str,
+    answer: Answer | None,
+    message: str,
+) -> tuple[str, Mapping[str, Any]]:
+    return message, _structured(project, stats, query, answer, Packed((), (), 0), message)
+
+
+def _structured(
+    project: docstore_api.Project,
+    stats: docstore_api.GetStatsResponse,
+    query: str,
+    answer: Answer | None,
+    packed: Packed,
+    message: str,
+) -> Mapping[str, Any]:
+    shown = answer.results[: len(packed.bodies)] if answer else ()
+    absent = answer.absent if answer else ()
+    return {
+        "project": project.slug,
+        "query": query,
+        "mode": answer.mode if answer else "none",
+        "not_searched": [{"leg": leg.name, "reason": leg.reason} for leg in absent],
+        "results": [
+            _structured_result(rank, result, body)
+            for rank, (result, body) in enumerate(zip(shown, packed.bodies, strict=True), start=1)
+        ],
+        "left_out": packed.left_out,
+        "vectors": {"embedded": stats.embedded_count, "embeddable": stats.embeddable_count},
+        "message": message,
+    }
+
+
+def _structured_result(rank: int, result: Result, body: str) -> dict[str, Any]:
+    chunk = result.chunk
+    shown: dict[str, Any] = {
+        "rank": rank,
+        "path": chunk.path,
+        "title": chunk.title,
+        "heading": wording.breadcrumb_text(chunk.breadcrumb, chunk.title),
+        "excerpt": body,
+        "chunk": chunk.ordinal,
+        "chunk_count": chunk.chunk_count,
+    }
+    if result.cosine is not None:
+        shown["score"] = round(result.cosine, 3)
+    if chunk.version:
+        shown["version"] = chunk.version
+    if chunk.url:
+        shown["url"] = chunk.url
+    return shown

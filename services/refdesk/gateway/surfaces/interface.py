@@ -1,0 +1,63 @@
+"""What the MCP server needs of a surface, and what a surface answers; knows no surface by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
+from refdesk.errors import NotFound
+
+
+class UnknownTool(NotFound):
+    """The surface has no such tool."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAnswer:
+    """What a tool says: text, and the same as data, which alone suffices to act."""
+
+    text: str
+    structured: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Resources of a listing as MCP has them, and the cursor of the next page ("" at the end)."""
+
+    resources: list[dict[str, Any]]
+    next_cursor: str
+
+
+class Surface(Protocol):
+    """A set of tools over one project, with its own wording."""
+
+    name: str
+
+    def definitions(self, *, structured: bool) -> list[dict[str, Any]]:
+        """The tools for tools/list, always in the same order."""
+
+    async def call(self, project: docstore_api.Project, tool: str, arguments: Mapping[str, Any] | None) -> ToolAnswer:
+        """Runs one tool.
+
+        Raises: UnknownTool; else what the tool's own answer should be as an error.
+        """
+
+    async def instructions(self, project: docstore_api.Project | None) -> str:
+        """At most 2,048 characters on what is here and how to use it; without a project: how to use it only."""
+
+    async def list_resources(self, project: docstore_api.Project, cursor: str) -> Page:
+        """A page of the project's documents.
+
+        Raises: InvalidArgument for a cursor of another listing.
+        """
+
+    async def read_resource(self, project: docstore_api.Project, uri: str) -> str:
+        """The Markdown of one document.
+
+        Raises: NotFound.
+        """
+
+    def resource_templates(self, project: docstore_api.Project) -> list[dict[str, Any]]:
+        """How the addresses of the project's documents are built."""
