@@ -422,17 +422,29 @@ async def test_hinted_paths_alone_are_looked_at(tmp_path: Path) -> None:
     assert paths_of(await source.list(set())) == []
 
 
-async def test_a_tree_deeper_than_pythons_stack_is_listed(tmp_path: Path) -> None:
-    here = os.getcwd()
-    try:
-        os.chdir(tmp_path)
-        for _ in range(1200):
-            os.mkdir("d")
-            os.chdir("d")
-        Path("a.md").write_text("x")
-    finally:
-        os.chdir(here)
-    assert len((await source_of(tmp_path).list()).documents) == 1
+@pytest.fixture
+def deep_folder(tmp_path: Path) -> Iterator[Path]:
+    """1,200 folders, one in the other; taken down step by step, since nobody else's removal gets that deep."""
+    here, depth = os.getcwd(), 1200
+    os.chdir(tmp_path)
+    for _ in range(depth):
+        os.mkdir("d")
+        os.chdir("d")
+    Path("a.md").write_text("x")
+    yield tmp_path
+    os.unlink("a.md")
+    for _ in range(depth):
+        os.chdir("..")
+        os.rmdir("d")
+    os.chdir(here)
+
+
+async def test_a_tree_deeper_than_pythons_stack_is_listed_and_read(deep_folder: Path) -> None:
+    source = source_of(deep_folder)
+    [document] = (await source.list()).documents
+    found = await source.read(document.path)
+    assert found is not None
+    assert found.content == b"x"
 
 
 @pytest.mark.slow

@@ -61,3 +61,10 @@ def test_small_steps_add_up() -> None:
 
 def test_a_step_that_deletes_nothing_is_not_held_for_the_steps_before() -> None:
     assert judge("handbook", [], 50, complete=True, limit=DeleteLimit(), deleted_before=50).held_count == 0
+
+
+def test_what_was_held_stays_held_until_it_is_confirmed() -> None:
+    held = judge("handbook", paths(1), 1000, complete=True, limit=DeleteLimit(), held_before=True)
+    assert (held.allowed, held.held_count) == ((), 1)
+    confirmed = judge("handbook", paths(1), 1000, complete=True, limit=DeleteLimit(), held_before=True, confirmed=True)
+    assert list(confirmed.allowed) == paths(1)

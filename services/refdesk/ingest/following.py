@@ -26,6 +26,8 @@ RETRY_SECONDS = 5.0
 """After a scan that failed; or at the next poll, where that is sooner."""
 ANNOUNCED_SECONDS = 300.0
 """A document that still differs so long after it was announced is announced anew; longer than the queue remembers ids."""
+ONE_GO_SECONDS = 60.0
+"""Deletes so close to each other are judged as one: hints cut a large removal into small ones."""
 _log = structlog.get_logger()
 
 
@@ -65,7 +67,8 @@ class Follower:
         self._records = records
         self._limit = limit or DeleteLimit()
         self._announced = Announced(ANNOUNCED_SECONDS)
-        self._deleted_since_scan = 0
+        self._let_go: list[tuple[float, int]] = []
+        self._held: set[str] = set()
         self._skipped: set[str] = set()
         self._status = pb.SourceStatus(name=settings.name, kind=settings.kind, state=pb.SOURCE_STATE_WAITING)
         self._scanning = asyncio.Lock()
@@ -172,16 +175,23 @@ class Follower:
         """What was let go before and is not worked off yet is not judged again."""
         alive = sum(not record.deleted for record in known.values())
         let_go = self._announced.deletes() & plan.vanished.keys()
+        since = time.monotonic() - ONE_GO_SECONDS
+        self._let_go = [(moment, count) for moment, count in self._let_go if moment > since]
+        vanished = plan.vanished.keys() - let_go
         verdict = judge(
             self._settings.name,
-            plan.vanished.keys() - let_go,
+            vanished,
             alive if within is None else max(alive, self._status.listed_count),
             complete=listing.complete,
             limit=self._limit,
-            deleted_before=0 if within is None else self._deleted_since_scan,
+            deleted_before=sum(count for _, count in self._let_go),
+            held_before=not self._held.isdisjoint(vanished),
             confirmed=confirmed,
         )
-        self._deleted_since_scan = 0 if within is None else self._deleted_since_scan + len(verdict.allowed)
+        if within is None and listing.complete:
+            self._held = set(vanished) if verdict.held_count else set()
+        if not confirmed:
+            self._let_go.append((time.monotonic(), len(verdict.allowed)))
         return replace(verdict, allowed=tuple(sorted({*verdict.allowed, *let_go}))) if listing.complete else verdict
 
     async def _announce(

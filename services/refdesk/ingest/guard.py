@@ -35,20 +35,20 @@ def judge(
     complete: bool,
     limit: DeleteLimit,
     deleted_before: int = 0,
+    held_before: bool = False,
     confirmed: bool = False,
 ) -> Verdict:
     """All deletes or none. `vanished` without moves; `known_count` documents were there before; `deleted_before` of late, not in it.
 
-    A listing that is not complete deletes nothing, confirmed or not.
+    What is `held_before` stays held until it is confirmed. A listing that is not complete deletes nothing, confirmed or not.
     """
     if not complete:
         return Verdict((), 0, f"source {source} could not be listed to its end; nothing was deleted")
     count = len(vanished) + deleted_before
     total = known_count + deleted_before
-    if confirmed or count <= limit.documents or count <= limit.share * total:
+    within_limit = count <= limit.documents or count <= limit.share * total
+    if not vanished or confirmed or (within_limit and not held_before):
         return Verdict(tuple(sorted(vanished)))
-    if not vanished:
-        return Verdict(())
     message = (
         f"{len(vanished):,} of {known_count:,} documents are gone from source {source} and are kept until you run:"
         f" refdesk source sync {source} --confirm-deletes"
