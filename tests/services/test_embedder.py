@@ -76,6 +76,19 @@ def numbers(item: pb.EmbedTextsItem) -> NDArray[np.float32]:
     return np.frombuffer(item.vector, "<f4")
 
 
+async def occupy_worker(service: EmbedderService) -> threading.Event:
+    """Keeps the only worker busy until the answer is set, and comes back once it is."""
+    taken, gate = threading.Event(), threading.Event()
+
+    def work() -> None:
+        taken.set()
+        gate.wait(PATIENCE_SECONDS)
+
+    service._queue.put([Job("query", work, time.monotonic() + PATIENCE_SECONDS)])
+    assert await asyncio.to_thread(taken.wait, PATIENCE_SECONDS)
+    return gate
+
+
 async def test_models_are_listed_with_the_window_that_is_left_for_a_text(embedder: Embedder) -> None:
     (model,) = (await embedder.list_models(pb.ListModelsRequest())).models
     # 40 less two special tokens less pas sag e :
@@ -145,9 +158,7 @@ async def test_no_time_left_is_a_deadline_error(embedder: Embedder) -> None:
 async def test_a_full_queue_refuses_at_once_and_a_cancelled_call_makes_room(folder: Path) -> None:
     service = EmbedderService(EmbedderSettings(model=str(folder), workers=1, max_waiting_queries=3))
     await service.start()
-    gate = threading.Event()
-    blocking = Job("query", lambda: gate.wait(PATIENCE_SECONDS), time.monotonic() + PATIENCE_SECONDS)
-    service._queue.put([blocking])
+    gate = await occupy_worker(service)
     waiting = asyncio.create_task(embed(service, QUERY, "one", "two"))
     await asyncio.sleep(0)
     with pytest.raises(ResourceExhausted) as refusal:
@@ -165,8 +176,7 @@ async def test_a_full_queue_refuses_at_once_and_a_cancelled_call_makes_room(fold
 async def test_closing_tells_callers_that_wait(folder: Path) -> None:
     service = EmbedderService(EmbedderSettings(model=str(folder), workers=1))
     await service.start()
-    gate = threading.Event()
-    service._queue.put([Job("query", lambda: gate.wait(PATIENCE_SECONDS), time.monotonic() + PATIENCE_SECONDS)])
+    gate = await occupy_worker(service)
     waiting = asyncio.create_task(embed(service, PASSAGE, "one"))
     await asyncio.sleep(0)
     closing = asyncio.create_task(service.close())
@@ -179,8 +189,7 @@ async def test_closing_tells_callers_that_wait(folder: Path) -> None:
 async def test_a_call_ends_when_its_time_does_though_the_worker_is_busy(folder: Path) -> None:
     service = EmbedderService(EmbedderSettings(model=str(folder), workers=1, query_timeout_seconds=0.05))
     await service.start()
-    gate = threading.Event()
-    service._queue.put([Job("query", lambda: gate.wait(PATIENCE_SECONDS), time.monotonic() + PATIENCE_SECONDS)])
+    gate = await occupy_worker(service)
     with pytest.raises(DeadlineExceeded, match="2 of 2 texts were not embedded in time"):
         await asyncio.wait_for(embed(service, QUERY, "one", "two"), PATIENCE_SECONDS)
     gate.set()

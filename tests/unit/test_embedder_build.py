@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import struct
 from pathlib import Path
 from typing import Any
@@ -63,7 +64,7 @@ def random_weights() -> dict[str, NDArray[np.float32]]:
 
 def reference_bert(weights: dict[str, NDArray[np.float32]], ids: list[int]) -> Array:
     """BERT as its paper has it, in float64: exact GELU, post-norm, mean of all tokens, length 1."""
-    erf = np.vectorize(__import__("math").erf)
+    erf = np.vectorize(math.erf)
 
     def norm(x: Array, name: str) -> Array:
         centred = x - x.mean(-1, keepdims=True)

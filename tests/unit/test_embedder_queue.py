@@ -27,7 +27,7 @@ class Clock:
 
 def make_queue(kept_seconds: float = 1.0, most: int = 4) -> tuple[JobQueue, Clock]:
     clock = Clock()
-    return JobQueue({"query": most, "passage": most}, kept_seconds, clock), clock
+    return JobQueue({"query": most, "passage": most}, kept_seconds, clock=clock), clock
 
 
 def job(purpose: str = "passage", outcome: str = "done", ends_in: float = PATIENCE_SECONDS) -> Job:

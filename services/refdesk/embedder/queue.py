@@ -34,9 +34,16 @@ class JobQueue:
     """Two lanes; safe to use from every thread."""
 
     def __init__(
-        self, limits: dict[str, int], kept_seconds: float, clock: Callable[[], float] = time.monotonic
+        self,
+        limits: dict[str, int],
+        kept_seconds: float,
+        workers: int = 1,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`limits`: most jobs that may wait, a purpose. `kept_seconds`: how long after a query the kept worker takes no passage."""
+        """`limits`: most jobs that may wait, a purpose. `kept_seconds`: how long after a query the kept worker takes no passage.
+
+        `workers`: how many will take jobs, for the time that a refusal names.
+        """
         self._limits = limits
         self._kept_seconds = kept_seconds
         self._clock = clock
@@ -45,7 +52,7 @@ class JobQueue:
         self._last_query = -float("inf")
         self._mean_seconds = dict.fromkeys(PURPOSES, 0.02)
         self._closed = False
-        self.workers = 1
+        self._workers = workers
 
     def put(self, jobs: Sequence[Job]) -> None:
         """Adds jobs of one purpose, all or none. More jobs than the limit are still taken by a queue that is empty.
@@ -119,7 +126,7 @@ class JobQueue:
 
     def _refuse(self, purpose: str, waiting: int, more: int) -> None:
         REFUSED_TEXTS.labels(purpose).inc(more)
-        wait_seconds = waiting * self._mean_seconds[purpose] / self.workers
+        wait_seconds = waiting * self._mean_seconds[purpose] / self._workers
         raise ResourceExhausted(
             f"{waiting} of at most {self._limits[purpose]} {purpose} texts wait for the embedder already: try again later",
             retry_after_seconds=round(max(0.05, wait_seconds), 3),

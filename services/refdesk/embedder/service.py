@@ -39,8 +39,9 @@ class EmbedderService:
         self._models: dict[str, LoadedModel] = {}
         self._reason = "the embedder has not started"
         limits = {"query": settings.max_waiting_queries, "passage": settings.max_waiting_passages}
-        self._queue = JobQueue(limits, settings.kept_seconds)
-        self._workers = Workers(settings.workers or count_cores(), self._queue)
+        workers = settings.workers or count_cores()
+        self._queue = JobQueue(limits, settings.kept_seconds, workers)
+        self._workers = Workers(workers, self._queue)
         self._recent = RecentQueries(settings.kept_query_vectors)
         self._counting = asyncio.Semaphore(1)
 

@@ -17,7 +17,6 @@ class Workers:
 
     def __init__(self, count: int, queue: JobQueue) -> None:
         self._queue = queue
-        queue.workers = count
         self._threads = [
             threading.Thread(
                 target=self._work, args=(number == 0 and count > 1,), name=f"embedder-{number}", daemon=True
