@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+import math
+from array import array
+from hashlib import sha256
 from uuid import NAMESPACE_URL, uuid5
 
 from refdesk.search.analysis import QueryAnalysis, analyze_query
-from refdesk.search.engines.interface import Candidates, Facets, Filter, Grain, IndexName, SweepItem, WordItem
+from refdesk.search.engines.interface import (
+    Candidates,
+    Facets,
+    Filter,
+    Grain,
+    IndexName,
+    SweepItem,
+    VectorItem,
+    WordItem,
+)
 
 HANDBOOK = IndexName("handbook", "model.c1")
 OTHER = IndexName("other", "model.c1")
@@ -52,3 +64,29 @@ def sweep_item(document: str, up_to_stamp: int, *keep: str, remove: bool = False
 def asking(text: str, *languages: str) -> QueryAnalysis:
     """A query in an index of these languages."""
     return analyze_query(text, languages or ("en",))
+
+
+def vector_of(*numbers: float) -> bytes:
+    """Numbers scaled to length 1, as a contract's vector."""
+    length = math.sqrt(sum(number * number for number in numbers))
+    return array("f", [number / length for number in numbers]).tobytes()
+
+
+def vector_item(
+    name: str,
+    vector: bytes,
+    *,
+    document: str = "a",
+    stamp: int = 1,
+    where: Facets | None = None,
+    text_hash: str = "",
+    grain: Grain = Grain.CHUNK,
+) -> VectorItem:
+    """A point; its text's hash is of its name."""
+    where = where or facets(f"docs/{document}.md")
+    return VectorItem(id_of(name), id_of(document), grain, stamp, where, text_hash or hash_of(name), vector)
+
+
+def hash_of(text: str) -> str:
+    """sha256 in hex."""
+    return sha256(text.encode()).hexdigest()

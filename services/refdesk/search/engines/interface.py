@@ -1,16 +1,17 @@
 """What search asks of an engine, for words and for vectors; knows no engine.
 
-An index is named by project and generation; what does not exist yet is empty. Writes return when they are durable and searchable, and never
-replace an entry by one with an earlier stamp. Plain tuples travel to and from child processes.
+An index is named by project and generation; what does not exist yet is empty. Writes return when they are searchable and outlive a kill of
+any process, and never replace an entry by one with an earlier stamp. Plain tuples travel to and from child processes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import IntEnum
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from refdesk.search.analysis import QueryAnalysis
+if TYPE_CHECKING:  # children that write points need no stemmers
+    from refdesk.search.analysis import QueryAnalysis
 
 
 class Grain(IntEnum):
@@ -152,7 +153,7 @@ class KeywordIndex(Protocol):
         """Lets go of everything."""
 
     async def write(self, index: IndexName, items: Sequence[WordItem]) -> Written:
-        """Writes entries, all or none of them."""
+        """Writes entries, each whole or not at all."""
 
     async def sweep(self, index: IndexName, items: Sequence[SweepItem]) -> list[Swept]:
         """Deletes what is not kept, an outcome for each item in order."""
@@ -181,11 +182,11 @@ class VectorIndex(Protocol):
     async def close(self) -> None:
         """Lets go of everything."""
 
-    async def not_ready_reason(self, index: IndexName) -> str:
+    def not_ready_reason(self, index: IndexName) -> str:
         """Why this index cannot be searched now, as a leg's reason; empty when it can."""
 
     async def write(self, index: IndexName, model_id: str, items: Sequence[VectorItem]) -> Written:
-        """Writes points, all or none of them. Raises: InvalidArgument for a vector of another dimension or model."""
+        """Writes points, each whole or not at all. Raises: InvalidArgument for a vector of another dimension or model."""
 
     async def find_vectors(self, index: IndexName, text_hashes: Sequence[str]) -> dict[str, bytes]:
         """Vectors of this project by the hash of the embedded text."""

@@ -1,0 +1,141 @@
+"""The child process that owns the vector indices: Qdrant Edge holds the interpreter's lock through every call; knows no queries' words."""
+
+from __future__ import annotations
+
+import sys
+import time
+from bisect import bisect_right
+from collections import OrderedDict
+from collections.abc import Sequence
+from pathlib import Path
+
+from refdesk import failpoints
+from refdesk.child import serve
+from refdesk.search.engines.edge_shard import LABEL_FILE, EdgeShard
+from refdesk.search.engines.interface import (
+    NOTHING,
+    Candidates,
+    Entry,
+    Filter,
+    IndexName,
+    Nearest,
+    SweepItem,
+    Swept,
+    VectorItem,
+    Written,
+)
+
+OPEN_SHARDS = 8
+"""Shards that stay open; one more closes the one that was not used for longest, and opening costs tens of milliseconds."""
+LISTING_SECONDS = 10.0
+"""How long the pages of a listing come from what was read for its first one."""
+
+
+class VectorProcess:
+    """Handlers of the child; every call names its index."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._shards: OrderedDict[IndexName, EdgeShard] = OrderedDict()
+        self._unflushed: set[IndexName] = set()
+        self._listing: tuple[IndexName, float, list[Entry]] | None = None
+
+    def list_unoptimized(self, least_count: int) -> list[IndexName]:
+        """Indices of which more than `least_count` points have to be scanned."""
+        labels = sorted(self._root.glob(f"*/*/{LABEL_FILE}"))
+        names = [IndexName(label.parent.name, label.parent.parent.name) for label in labels]
+        return [
+            name for name in names if (shard := self._find(name)) is not None and shard.unoptimized_count > least_count
+        ]
+
+    def optimize(self, index: IndexName) -> None:
+        """Builds the graph over an index."""
+        if (shard := self._find(index)) is not None:
+            shard.optimize()
+
+    def write(self, index: IndexName, model_id: str, items: Sequence[VectorItem]) -> Written:
+        """Writes points; the first ones decide the index's model and dimension."""
+        shard = self._find(index)
+        if shard is None:
+            shard = EdgeShard.create(self._folder(index), model_id, len(items[0].vector) // 4)
+            self._keep(index, shard)
+        shard.check(model_id, [item.vector for item in items])
+        failpoints.reach("vectors_write")
+        written = shard.write(items)
+        self._unflushed.add(index)
+        failpoints.reach("vectors_written")
+        return written
+
+    def sweep(self, index: IndexName, items: Sequence[SweepItem]) -> list[Swept]:
+        """Sweeps documents, an outcome for each."""
+        if (shard := self._find(index)) is None:
+            return [Swept(0, False) for _ in items]
+        self._unflushed.add(index)
+        return [shard.sweep(item) for item in items]
+
+    def find_vectors(self, index: IndexName, text_hashes: Sequence[str]) -> dict[str, bytes]:
+        """Vectors by the hash of the embedded text."""
+        shard = self._find(index)
+        return {} if shard is None else shard.find_vectors(text_hashes)
+
+    def list_entries(self, index: IndexName, after: tuple[str, str], limit: int) -> list[Entry]:
+        """A page of entries; pages that follow soon come from one reading."""
+        now = time.monotonic()
+        if (
+            after == ("", "")
+            or self._listing is None
+            or self._listing[0] != index
+            or now - self._listing[1] > LISTING_SECONDS
+        ):
+            shard = self._find(index)
+            self._listing = (index, now, [] if shard is None else shard.list_entries())
+        entries = self._listing[2]
+        start = bisect_right(entries, after, key=lambda entry: entry[:2])
+        if start + limit >= len(entries):
+            self._listing = None
+        return entries[start : start + limit]
+
+    def search(
+        self, index: IndexName, vector: bytes, narrowed: Filter, candidates: Candidates, also: Sequence[str]
+    ) -> Nearest:
+        """What is nearest to a vector."""
+        shard = self._find(index)
+        return Nearest(NOTHING, {}) if shard is None else shard.search(vector, narrowed, candidates, also)
+
+    def flush(self) -> None:
+        """Has the disk hold all that was written."""
+        for index in list(self._unflushed):
+            if (shard := self._shards.get(index)) is not None:
+                shard.flush()
+            self._unflushed.discard(index)
+
+    def close(self) -> None:
+        """Lets go of every shard; closing flushes."""
+        for shard in self._shards.values():
+            shard.close()
+        self._shards.clear()
+
+    def _folder(self, index: IndexName) -> Path:
+        return self._root / index.generation / index.project
+
+    def _find(self, index: IndexName) -> EdgeShard | None:
+        if index in self._shards:
+            self._shards.move_to_end(index)
+            return self._shards[index]
+        shard = EdgeShard.open(self._folder(index))
+        if shard is not None:
+            self._keep(index, shard)
+        return shard
+
+    def _keep(self, index: IndexName, shard: EdgeShard) -> None:
+        while len(self._shards) >= OPEN_SHARDS:
+            _, oldest = self._shards.popitem(last=False)
+            oldest.close()
+        self._shards[index] = shard
+
+
+if __name__ == "__main__":
+    process = VectorProcess(Path(sys.argv[1]))
+    names = ("list_unoptimized", "optimize", "write", "sweep", "find_vectors", "list_entries", "search", "flush")
+    serve({name: getattr(process, name) for name in names})
+    process.close()
