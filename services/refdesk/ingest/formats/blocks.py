@@ -96,6 +96,7 @@ class _Scanner:
             return end
         if sign in "-*_" and _BREAK.match(line):
             self._margin.leave_list(indent)
+            self._margin.is_after_blank = True
             return self._add(BlockKind.BREAK, index, index + 1)
         if sign == ">":
             return self._read_quote(index, line, indent)
@@ -164,8 +165,9 @@ class _Scanner:
         """A table, up to a blank line or the start of a fence, heading or quote."""
         end = index + 2
         while end < len(self._lines):
-            start = self._lines[end].lstrip(" \t")
-            if not start or (start[0] in "#>`~" and "|" not in start):
+            line = self._lines[end]
+            start = line.lstrip(" \t")
+            if not start or (start[0] in "#>`~" and "|" not in start and indent_of(line) < 4):
                 break
             end += 1
         return self._add(BlockKind.TABLE, index, end)

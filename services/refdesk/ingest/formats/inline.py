@@ -13,7 +13,6 @@ _IMAGE = re.compile(r"!\[([^\[\]]*)\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\[\]
 _LINK = re.compile(r"\[([^\[\]]*)\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\[\]]*\])")
 _ANCHOR = re.compile(r"\s*\{(?:#|:|\.)[^{}]*\}\s*$")
 _AUTOLINK = re.compile(r"<((?:https?|mailto|ftp):[^<>\s]*)>")
-_TAG = re.compile(r"</?[a-z][a-z0-9]*(?:\s[^<>]*)?/?>")
 _STARS = re.compile(r"(\*{1,3})(?=\S)([^*]+?)(?<=\S)\1")
 _LINES = re.compile(r"(?<![^\W_])(_{1,3})(?=[^\s_])(.+?)(?<=[^\s_])\1(?![^\W_])")
 _STRIKE = re.compile(r"~~(?=\S)([^~]+)~~")
@@ -41,7 +40,6 @@ def plain_text(markup: str) -> str:
     text = _AUTOLINK.sub(lambda match: hold(match[1]), text)
     for pattern in (_IMAGE, _LINK, _LINK):
         text = pattern.sub(r"\1", text)
-    text = _TAG.sub("", text)
     for pattern in (_STARS, _LINES, _STARS, _LINES):
         text = pattern.sub(r"\2", text)
     text = html.unescape(_STRIKE.sub(r"\1", text))

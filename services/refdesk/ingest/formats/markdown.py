@@ -19,6 +19,8 @@ from refdesk.ingest.formats.noise import clean_lines
 
 _BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 _FOLDER_PAGES = frozenset({"index", "readme", "_index"})
+_ONLY_IMAGES = re.compile(r"(?:\s*\[?!\[[^\[\]]*\]\([^()]*\)(?:\]\([^()]*\))?)+\s*")
+_LONGEST_IMAGES = 2000
 _SUMMARY_BLOCKS = 12  # how many blocks are looked through for a first sentence
 
 
@@ -130,10 +132,14 @@ def _first_title(sections: Sequence[Section]) -> str:
 def _summarise(lines: Sequence[str], blocks: Sequence[Block]) -> str:
     """The first sentence of the first paragraph that has words."""
     for block in blocks[:_SUMMARY_BLOCKS]:
-        if block.kind is BlockKind.PARAGRAPH:
-            sentence = first_sentence(plain_text(" ".join(lines[block.start : block.end])))
-            if any(character.isalpha() for character in sentence):
-                return sentence
+        if block.kind is not BlockKind.PARAGRAPH:
+            continue
+        paragraph = " ".join(lines[block.start : block.end])
+        if _ONLY_IMAGES.fullmatch(paragraph[:_LONGEST_IMAGES]):
+            continue
+        sentence = first_sentence(plain_text(paragraph))
+        if any(character.isalpha() for character in sentence):
+            return sentence
     return ""
 
 

@@ -107,12 +107,14 @@ def _attribute_text(tag: str) -> str:
     return ""
 
 
+def mask_code(line: str) -> str:
+    """A line of equal length in which code spans are backticks throughout."""
+    return _CODE_SPAN.sub(lambda match: "`" * len(match[0]), line) if "`" in line else line
+
+
 def find_outside_code(line: str, text: str) -> int:
     """Where a text stands outside code spans, -1 where it does not."""
-    if "`" not in line:
-        return line.find(text)
-    masked = _CODE_SPAN.sub(lambda match: "`" * len(match[0]), line)
-    return masked.find(text)
+    return mask_code(line).find(text)
 
 
 def is_open_tag(line: str) -> bool:

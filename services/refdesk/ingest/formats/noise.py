@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from refdesk.ingest.formats.fences import find_fence_end, match_fence
 from refdesk.ingest.formats.margins import MARGIN_SIGNS, Margin
-from refdesk.ingest.formats.marks import find_outside_code, is_open_tag, strip_marks
+from refdesk.ingest.formats.marks import find_outside_code, is_open_tag, mask_code, strip_marks
 
 _IMPORT = re.compile(r"""import\s+(?:[\w$*{][^'"]{0,2000}\sfrom\s+)?['"][^'"]+['"];?\s*""")
 _OPEN_IMPORT = re.compile(r"import\s+(?:[\w$]+\s*,\s*)?\{[^}'\"]*")
@@ -41,6 +41,7 @@ class _Cleaned(NamedTuple):
 def clean_lines(lines: Sequence[str]) -> tuple[list[str], list[str]]:
     """The lines without noise, and warnings. What goes whole leaves one blank line: it parted what stood around it."""
     cleaner = _Cleaner(lines)
+    lines = cleaner.lines
     margin = Margin()
     cleaned: list[str] = []
     index, count = 0, len(lines)
@@ -89,60 +90,59 @@ class _Cleaner:
     """Cleans the lines of one document; remembers what it looked for in vain, so that it looks only once."""
 
     def __init__(self, lines: Sequence[str]) -> None:
-        self._lines = lines
+        self.lines = list(lines)
         self._missing: set[str] = set()
         self.warnings: list[str] = []
 
     def clean(self, index: int, inside_paragraph: bool, in_list: bool) -> _Cleaned | None:
         """What takes the place of `lines[index]` and perhaps of lines after it; none where it stays as it is."""
-        line = self._lines[index]
+        line = self.lines[index]
         if line[0] in "ie" and not inside_paragraph and (end := self._find_module_end(index)):
             return _Cleaned([], end)
         if ":::" in line and (match := _ADMONITION.fullmatch(line)):
             return _Cleaned(_name_admonition(match), index + 1)
         if "<" not in line and "{" not in line:
             return None
+        bare = line
         for opening, closing in _HIDING:
-            if opening in line and (at := find_outside_code(line, opening)) >= 0:
-                return self._hide(index, at, opening, closing)
-        if "<pre" in line and (change := self._keep_preformatted(index)):
+            if opening in bare:
+                bare = _drop_closed(bare, opening, closing)
+                if (at := find_outside_code(bare, opening)) >= 0 and (change := self._hide(index, bare, at, closing)):
+                    return change
+        if "<pre" in bare and (change := self._keep_preformatted(index, bare)):
             return change
-        return self._clean_marks(index, in_list)
+        return self._clean_marks(index, bare, in_list)
 
     def _find_module_end(self, index: int) -> int:
         """The line after an MDX import or export, 0 where the line is neither."""
-        line = self._lines[index]
+        line = self.lines[index]
         if _IMPORT.fullmatch(line):
             return index + 1
         if _OPEN_IMPORT.fullmatch(line):
-            for end in range(index + 1, min(index + _LONGEST_MARK_LINES, len(self._lines))):
-                if _IMPORT_END.match(self._lines[end]):
+            for end in range(index + 1, min(index + _LONGEST_MARK_LINES, len(self.lines))):
+                if _IMPORT_END.match(self.lines[end]):
                     return end + 1
         if not _EXPORT.match(line):
             return 0
         end = index + 1
-        while end < len(self._lines) and self._lines[end].strip():
+        while end < len(self.lines) and self.lines[end].strip():
             end += 1
         return end
 
-    def _hide(self, index: int, at: int, opening: str, closing: str) -> _Cleaned | None:
-        """Take out a comment or script, which may end on a later line; what stands around it stays."""
-        line = self._lines[index]
-        before, same_line = line[:at], line.find(closing, at + len(opening))
-        if same_line >= 0:
-            return _Cleaned(_clean_rest(before + line[same_line + len(closing) :]), index + 1)
+    def _hide(self, index: int, line: str, at: int, closing: str) -> _Cleaned | None:
+        """Take out a comment or script that ends on a later line, of which the rest is then read like any other."""
+        before = line[:at]
         end = self._find(closing, index + 1)
         if end >= 0:
-            after = self._lines[end].partition(closing)[2]
-            return _Cleaned(_clean_rest(before) + _clean_rest(after.lstrip()), end + 1)
+            self.lines[end] = self.lines[end].partition(closing)[2].lstrip()
+            return _Cleaned(_clean_rest(before), end if self.lines[end] else end + 1)
         if before.strip():
             return None
-        self.warnings.append(f"line {index + 1}: {opening} is never closed and hides the rest of the page")
-        return _Cleaned([], len(self._lines))
+        self.warnings.append(f"line {index + 1}: a comment or script is never closed and hides the rest of the page")
+        return _Cleaned([], len(self.lines))
 
-    def _keep_preformatted(self, index: int) -> _Cleaned | None:
+    def _keep_preformatted(self, index: int, line: str) -> _Cleaned | None:
         """Turn <pre> into a fence: the text stays as it is and is never taken for headings."""
-        line = self._lines[index]
         match = _PREFORMATTED.search(line)
         if match is None or "</pre>" in line[match.end() :] or find_outside_code(line, "<pre") != match.start():
             return None  # on one line its tags go like any other
@@ -150,44 +150,57 @@ class _Cleaner:
         end = self._find("</pre>", index + 1)
         if end < 0 and before.strip():
             return None
-        stop, last, after = len(self._lines), "", ""
+        stop, last, after = len(self.lines), "", ""
         if end >= 0:
-            stop, (last, _, after) = end, self._lines[end].partition("</pre>")
-        content = [_ANY_TAG.sub("", text) for text in (line[match.end() :], *self._lines[index + 1 : stop], last)]
+            stop, (last, _, after) = end, self.lines[end].partition("</pre>")
+        content = [_ANY_TAG.sub("", text) for text in (line[match.end() :], *self.lines[index + 1 : stop], last)]
         return _Cleaned(_clean_rest(before) + _fence_off(content) + _clean_rest(after.strip()), stop + 1)
 
-    def _clean_marks(self, index: int, in_list: bool) -> _Cleaned | None:
+    def _clean_marks(self, index: int, line: str, in_list: bool) -> _Cleaned | None:
         """Take tags and template marks out of one line, or of the lines that one tag spreads over."""
-        line, end = self._lines[index], index + 1
+        end = index + 1
         if is_open_tag(line):
-            line, end = self._join_tag(index)
+            line, end = self._join_tag(index, line)
         cleaned = strip_marks(line)
-        if cleaned == line and end == index + 1:
+        if cleaned == self.lines[index]:
             return None
         cleaned = cleaned.rstrip() if in_list else cleaned.strip()
         return _Cleaned([cleaned] if cleaned.strip() else [], end)
 
-    def _join_tag(self, index: int) -> tuple[str, int]:
+    def _join_tag(self, index: int, line: str) -> tuple[str, int]:
         """A tag that goes on over several lines, as one; the line alone where it does not end soon."""
-        parts = [self._lines[index]]
-        for end in range(index + 1, min(index + _LONGEST_MARK_LINES, len(self._lines))):
-            line = self._lines[end]
-            if not line.strip():
+        parts = [line]
+        for end in range(index + 1, min(index + _LONGEST_MARK_LINES, len(self.lines))):
+            more = self.lines[end].strip()
+            if not more:
                 break
-            parts.append(line.strip())
-            if ">" in line:
+            parts.append(more)
+            if ">" in more:
                 return " ".join(parts), end + 1
-        return self._lines[index], index + 1
+        return line, index + 1
 
     def _find(self, closing: str, start: int) -> int:
         """The first line from `start` on with the text, -1 without; a text once missed is not looked for again."""
         if closing in self._missing:
             return -1
-        for index in range(start, len(self._lines)):
-            if closing in self._lines[index]:
+        for index in range(start, len(self.lines)):
+            if closing in self.lines[index]:
                 return index
         self._missing.add(closing)
         return -1
+
+
+def _drop_closed(line: str, opening: str, closing: str) -> str:
+    """A line without the comments that start and end on it, outside code spans."""
+    masked = mask_code(line)
+    parts, position = [], 0
+    while (at := masked.find(opening, position)) >= 0:
+        end = line.find(closing, at + len(opening))
+        if end < 0:
+            break
+        parts.append(line[position:at])
+        position = end + len(closing)
+    return "".join(parts) + line[position:]
 
 
 def _clean_rest(text: str) -> list[str]:
