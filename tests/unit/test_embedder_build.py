@@ -147,7 +147,7 @@ def test_a_model_that_stays_wrong_is_not_built(tmp_path: Path) -> None:
         quantizing.quantize(graph, tmp_path / "model.onnx", lambda _: 0.7, 0.99)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(arrays(np.float32, (5, 8), elements=st.floats(-1000, 1000, width=32)))
 def test_a_quantized_row_is_off_by_half_a_step_at_most(table: NDArray[np.float32]) -> None:
     numbers, scales = quantize_rows(table)
