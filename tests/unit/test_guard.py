@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from refdesk.ingest.guard import FOLLOWED_FOLDER, DeleteLimit, judge
+from refdesk.ingest.guard import DeleteLimit, judge
 
 
 def paths(count: int) -> list[str]:
@@ -31,7 +31,7 @@ def test_more_than_ten_documents_and_a_tenth_of_the_source_are_held(vanished: in
 
 @pytest.mark.parametrize(("vanished", "held"), [(500, False), (501, True)])
 def test_half_of_a_followed_folder_may_go(vanished: int, held: bool) -> None:
-    assert (judge("docs", paths(vanished), 1000, complete=True, limit=FOLLOWED_FOLDER).held_count > 0) == held
+    assert (judge("docs", paths(vanished), 1000, complete=True, limit=DeleteLimit(share=0.5)).held_count > 0) == held
 
 
 def test_the_line_says_how_many_and_how_to_confirm() -> None:

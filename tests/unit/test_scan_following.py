@@ -18,7 +18,7 @@ from refdesk.errors import Unavailable
 from refdesk.ingest import following
 from refdesk.ingest.events.event import ChangeEvent
 from refdesk.ingest.following import Follower
-from refdesk.ingest.guard import FOLLOWED_FOLDER, DeleteLimit
+from refdesk.ingest.guard import DeleteLimit
 from refdesk.ingest.scan import Known
 from refdesk.ingest.sources import watching
 from refdesk.ingest.sources.folder import FolderSource
@@ -201,7 +201,7 @@ async def test_moves_are_not_held_however_many(desk: Desk) -> None:
 
 
 async def test_half_of_a_followed_folder_may_go(tmp_path: Path) -> None:
-    desk = Desk(tmp_path, limit=FOLLOWED_FOLDER)
+    desk = Desk(tmp_path, limit=DeleteLimit(share=0.5))
     desk.write(*(f"{number}.md" for number in range(40)))
     await desk.sync()
     await desk.work()

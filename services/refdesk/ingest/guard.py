@@ -14,10 +14,6 @@ class DeleteLimit:
     share: float = 0.1
 
 
-FOLLOWED_FOLDER = DeleteLimit(share=0.5)
-"""A folder on the operator's own machine, where half of it may go at once without a word."""
-
-
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """The deletes that go ahead, how many wait, and one line for people where any do."""
