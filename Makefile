@@ -9,6 +9,7 @@ DOCS ?= docs
 PORT ?= 8080
 MODEL ?= all-MiniLM-L6-v2
 DATA ?=
+REINDEX ?=
 Q ?=
 
 LOCKS := requirements.lock requirements-dev.lock
@@ -18,10 +19,10 @@ LOCKS := requirements.lock requirements-dev.lock
 help: ## Lists the targets.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 	@echo
-	@echo "  make up DOCS=path [DATA=path] [PORT=8080] [MODEL=all-MiniLM-L6-v2|multilingual-e5-small|folder]"
+	@echo "  make up DOCS=path [DATA=path] [PORT=8080] [MODEL=all-MiniLM-L6-v2|multilingual-e5-small|folder] [REINDEX=1]"
 
 up: setup model ## Runs a desk on DOCS (default: our own docs) and follows its changes until ctrl-C.
-	@exec $(BIN)/refdesk up --docs "$(DOCS)" --port "$(PORT)" --model "$(MODEL)" $(if $(DATA),--data "$(DATA)")
+	@exec $(BIN)/refdesk up --docs "$(DOCS)" --port "$(PORT)" --model "$(MODEL)" $(if $(DATA),--data "$(DATA)") $(if $(REINDEX),--reindex)
 
 ask: setup ## Asks the running desk: make ask Q="how do I …".
 	@$(BIN)/refdesk ask "$(Q)"
@@ -43,6 +44,7 @@ check: setup-dev ## Format, lint, types, import contracts, protos, generated cod
 	$(BIN)/buf lint protos
 	$(BIN)/buf format --diff --exit-code protos
 	$(BIN)/python protos/generate.py --check
+	@diff -u docs/reference/settings.md <($(BIN)/refdesk config reference) || { echo "docs/reference/settings.md is not current: run make generate"; exit 1; }
 	$(BIN)/python tests/promises.py
 
 format: setup-dev ## Formats code and protos.
@@ -50,14 +52,16 @@ format: setup-dev ## Formats code and protos.
 	$(BIN)/ruff check --fix services tests protos
 	$(BIN)/buf format -w protos
 
-generate: setup-dev ## Writes services/refdesk/api from the protos.
+generate: setup-dev ## Writes services/refdesk/api from the protos, and the settings reference.
 	$(BIN)/python protos/generate.py
+	@mkdir -p docs/reference
+	$(BIN)/refdesk config reference > docs/reference/settings.md
 
 eval: setup-dev model ## Asks our own questions of real documentation and prints the table.
-	$(BIN)/python -m tests.eval.run
+	PYTHONPATH=tests $(BIN)/python -m eval.run
 
 bench: setup-dev model ## Measures, and prints the table.
-	$(BIN)/python -m tests.benchmarks.run
+	PYTHONPATH=tests $(BIN)/python -m benchmarks.run
 
 lock: setup-dev ## Pins every package by hash.
 	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header pyproject.toml -o requirements.lock

@@ -146,6 +146,14 @@ def schema() -> None:
     typer.echo(json.dumps(Settings.model_json_schema(), indent=2))
 
 
+@config_app.command()
+def reference() -> None:
+    """Prints the reference page of all settings, Markdown."""
+    from refdesk.commands.reference import reference_page
+
+    typer.echo(reference_page(), nl=False)
+
+
 def main() -> None:
     """Entry point of the `refdesk` command."""
     app()
