@@ -71,7 +71,7 @@ async def look(
     candidates: Candidates = USUAL,
     index: IndexName = HANDBOOK,
 ) -> Found:
-    return (await engine.search(index, vector, narrowed, candidates, [])).found
+    return await engine.search(index, vector, narrowed, candidates)
 
 
 async def find(
@@ -116,14 +116,13 @@ async def test_both_grains_are_found_apart(engine: VectorIndex) -> None:
     assert list((await look(engine, EAST, candidates=Candidates(5, 5, 1))).documents) == [id_of("b")]
 
 
-async def test_chunks_named_beside_the_search_get_their_cosines(engine: VectorIndex) -> None:
+async def test_chunks_are_measured_by_name(engine: VectorIndex) -> None:
     await engine.write(
         HANDBOOK, MODEL, [vector_item("a1", EAST), vector_item("a2", vector_of(3, 4, 0)), vector_item("a3", UP)]
     )
-    nearest = await engine.search(
-        HANDBOOK, EAST, EVERYWHERE, Candidates(1, 1, 1), [id_of("a2"), id_of("a3"), id_of("unknown")]
-    )
-    assert nearest.cosines == {id_of("a2"): pytest.approx(0.6), id_of("a3"): pytest.approx(0, abs=1e-6)}
+    cosines = await engine.measure(HANDBOOK, EAST, [id_of("a2"), id_of("a3"), id_of("unknown")])
+    assert cosines == {id_of("a2"): pytest.approx(0.6), id_of("a3"): pytest.approx(0, abs=1e-6)}
+    assert await engine.measure(OTHER, EAST, [id_of("a2")]) == {}
 
 
 async def test_filters_narrow_and_prefixes_match_whole_segments(engine: VectorIndex) -> None:
@@ -263,7 +262,7 @@ async def test_projects_and_generations_share_nothing(engine: VectorIndex) -> No
     await engine.write(later, "another", [vector_item("l1", vector_of(1, 0))])
     assert await find(engine, EAST) == [id_of("a1")]
     assert await find(engine, EAST, index=OTHER) == [id_of("o1")]
-    assert (await engine.search(OTHER, EAST, EVERYWHERE, USUAL, [id_of("a1")])).cosines == {}
+    assert await engine.measure(OTHER, EAST, [id_of("a1")]) == {}
     assert await engine.find_vectors(OTHER, [hash_of("a1")]) == {}
     await engine.sweep(OTHER, [sweep_item("a", 9, remove=True)])
     assert [entry.stamp for entry in await list_all(engine)] == [7]

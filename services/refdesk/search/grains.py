@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from refdesk.search.engines.interface import Candidates, ScoredChunk
+from refdesk.search.engines.interface import Candidates, Found, ScoredChunk
+
+LEXICAL_DOCUMENT_WEIGHT = 0.3
+SEMANTIC_DOCUMENT_WEIGHT = 0.4
+
+
+def combine_lexical(found: Found) -> list[ScoredChunk]:
+    """BM25 of the chunk plus 0.3 of its document's; a document that was not found counts 0."""
+    return combine(found.chunks, found.documents, LEXICAL_DOCUMENT_WEIGHT, 0.0)
+
+
+def combine_semantic(found: Found) -> list[ScoredChunk]:
+    """Cosine of the chunk plus 0.4 of its document's; a document that was not found counts as the last that was."""
+    return combine(found.chunks, found.documents, SEMANTIC_DOCUMENT_WEIGHT, min(found.documents.values(), default=0.0))
 
 
 def combine(
@@ -17,11 +30,6 @@ def combine(
     """
     combined = [hit._replace(score=hit.score + weight * documents.get(hit.document_id, outside)) for hit in chunks]
     return sorted(combined, key=lambda hit: (-hit.score, hit.chunk_id))
-
-
-def find_last_score(documents: Mapping[str, float], asked_count: int) -> float:
-    """What a document outside the list counts by meaning: as its last; 0 where the list is not full, for then there is none outside."""
-    return min(documents.values()) if documents and len(documents) >= asked_count else 0.0
 
 
 def cap_documents(hits: Sequence[ScoredChunk], candidates: Candidates) -> list[ScoredChunk]:

@@ -15,8 +15,8 @@ from refdesk.search.engines.interface import (
     Candidates,
     Entry,
     Filter,
+    Found,
     IndexName,
-    Nearest,
     SweepItem,
     Swept,
     VectorItem,
@@ -94,12 +94,15 @@ class EdgeIndex:
         entries: list[Entry] = await self._call("list_entries", index, after, limit)
         return entries
 
-    async def search(
-        self, index: IndexName, vector: bytes, narrowed: Filter, candidates: Candidates, also: Sequence[str]
-    ) -> Nearest:
+    async def search(self, index: IndexName, vector: bytes, narrowed: Filter, candidates: Candidates) -> Found:
         """The nearest chunks and documents. Raises: InvalidArgument for a vector of another dimension; Unavailable."""
-        nearest: Nearest = await self._call("search", index, vector, narrowed, candidates, list(also))
-        return nearest
+        found: Found = await self._call("search", index, vector, narrowed, candidates)
+        return found
+
+    async def measure(self, index: IndexName, vector: bytes, chunk_ids: Sequence[str]) -> dict[str, float]:
+        """Cosines of these chunks. Raises: as search."""
+        cosines: dict[str, float] = await self._call("measure", index, vector, list(chunk_ids)) if chunk_ids else {}
+        return cosines
 
     async def _call(self, method: str, *arguments: Any) -> Any:
         if self._optimizing is not None:

@@ -17,8 +17,8 @@ from refdesk.search.engines.interface import (
     Candidates,
     Entry,
     Filter,
+    Found,
     IndexName,
-    Nearest,
     SweepItem,
     Swept,
     VectorItem,
@@ -95,12 +95,15 @@ class VectorProcess:
             self._listing = None
         return entries[start : start + limit]
 
-    def search(
-        self, index: IndexName, vector: bytes, narrowed: Filter, candidates: Candidates, also: Sequence[str]
-    ) -> Nearest:
+    def search(self, index: IndexName, vector: bytes, narrowed: Filter, candidates: Candidates) -> Found:
         """What is nearest to a vector."""
         shard = self._find(index)
-        return Nearest(NOTHING, {}) if shard is None else shard.search(vector, narrowed, candidates, also)
+        return NOTHING if shard is None else shard.search(vector, narrowed, candidates)
+
+    def measure(self, index: IndexName, vector: bytes, chunk_ids: Sequence[str]) -> dict[str, float]:
+        """Cosines of these chunks."""
+        shard = self._find(index)
+        return {} if shard is None else shard.measure(vector, chunk_ids)
 
     def flush(self) -> None:
         """Has the disk hold all that was written."""
@@ -136,6 +139,16 @@ class VectorProcess:
 
 if __name__ == "__main__":
     process = VectorProcess(Path(sys.argv[1]))
-    names = ("list_unoptimized", "optimize", "write", "sweep", "find_vectors", "list_entries", "search", "flush")
+    names = (
+        "list_unoptimized",
+        "optimize",
+        "write",
+        "sweep",
+        "find_vectors",
+        "list_entries",
+        "search",
+        "measure",
+        "flush",
+    )
     serve({name: getattr(process, name) for name in names})
     process.close()

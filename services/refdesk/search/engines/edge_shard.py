@@ -25,7 +25,6 @@ from refdesk.search.engines.interface import (
     Filter,
     Found,
     Grain,
-    Nearest,
     ScoredChunk,
     SweepItem,
     Swept,
@@ -152,16 +151,20 @@ class EdgeShard:
             Entry(payload["document_id"], id, grains[payload["grain"]], payload["stamp"]) for payload, id in rows
         )
 
-    def search(self, vector: bytes, narrowed: Filter, candidates: Candidates, also: Sequence[str]) -> Nearest:
-        """The nearest chunks and documents, and the cosines of the chunks in `also`."""
+    def search(self, vector: bytes, narrowed: Filter, candidates: Candidates) -> Found:
+        """The nearest chunks and documents."""
         self.check("", [vector])
         near = edge.Query.Nearest(array("f", vector).tolist())
         documents = self._query(near, _narrow(Grain.DOCUMENT, narrowed), candidates.documents)
-        found = Found(
-            tuple(self._find_chunks(near, narrowed, candidates)), {str(point.id): point.score for point in documents}
-        )
-        others = self._query(near, edge.Filter(must=[edge.HasIdCondition(set(also))]), len(also)) if also else []
-        return Nearest(found, {str(point.id): point.score for point in others})
+        chunks = self._find_chunks(near, _narrow(Grain.CHUNK, narrowed), candidates)
+        return Found(tuple(chunks), {str(point.id): point.score for point in documents})
+
+    def measure(self, vector: bytes, chunk_ids: Sequence[str]) -> dict[str, float]:
+        """Cosines of these chunks."""
+        self.check("", [vector])
+        near = edge.Query.Nearest(array("f", vector).tolist())
+        points = self._query(near, edge.Filter(must=[edge.HasIdCondition(set(chunk_ids))]), len(chunk_ids))
+        return {str(point.id): point.score for point in points}
 
     def optimize(self) -> None:
         """Builds the graph over all points: seconds to minutes in which nothing else runs here."""
@@ -178,8 +181,7 @@ class EdgeShard:
         with contextlib.suppress(Exception):
             self._shard.close()
 
-    def _find_chunks(self, near: Any, narrowed: Filter, candidates: Candidates) -> list[ScoredChunk]:
-        wanted = _narrow(Grain.CHUNK, narrowed)
+    def _find_chunks(self, near: Any, wanted: edge.Filter, candidates: Candidates) -> list[ScoredChunk]:
         width = 2
         while True:
             limit = candidates.chunks * width

@@ -133,13 +133,6 @@ class Evidence(NamedTuple):
     identifier_match: bool
 
 
-class Nearest(NamedTuple):
-    """Found by meaning, and the cosine of the chunks that were named beside it and have a vector."""
-
-    found: Found
-    cosines: dict[str, float]
-
-
 NOTHING = Found((), {})
 
 
@@ -197,7 +190,8 @@ class VectorIndex(Protocol):
     async def list_entries(self, index: IndexName, after: tuple[str, str], limit: int) -> list[Entry]:
         """The next `limit` entries behind (document, id) in order; ("", "") is the beginning."""
 
-    async def search(
-        self, index: IndexName, vector: bytes, narrowed: Filter, candidates: Candidates, also: Sequence[str]
-    ) -> Nearest:
-        """The nearest chunks, at most so many of a document, the nearest documents, and the cosines of the chunks in `also`."""
+    async def search(self, index: IndexName, vector: bytes, narrowed: Filter, candidates: Candidates) -> Found:
+        """The nearest chunks, at most so many of a document, and the nearest documents, by cosine."""
+
+    async def measure(self, index: IndexName, vector: bytes, chunk_ids: Sequence[str]) -> dict[str, float]:
+        """Cosines of these chunks, of those that have a vector."""

@@ -46,6 +46,7 @@ class TantivyIndex:
         self._threads = ThreadPoolExecutor(reading_threads, thread_name_prefix="keyword-reader")
         self._readers: dict[IndexName, IndexReader] = {}
         self._settle_at: dict[IndexName, float] = {}
+        self._languages: dict[IndexName, frozenset[str]] = {}
         self._waiting: dict[IndexName, list[_Waiting]] = {}
         self._writing: dict[IndexName, asyncio.Task[None]] = {}
 
@@ -55,8 +56,10 @@ class TantivyIndex:
         return self._child.pid
 
     async def start(self) -> None:
-        """Starts the writing child. Raises: Unavailable."""
+        """Starts the writing child and opens what is there. Raises: Unavailable."""
         await self._child.start()
+        for folder in sorted(self._root.glob("*/*")):
+            await self._find_reader(IndexName(folder.parent.name, folder.name))
 
     async def close(self) -> None:
         """Finishes writes under way and ends the child."""
@@ -92,7 +95,9 @@ class TantivyIndex:
 
     async def list_languages(self, index: IndexName) -> frozenset[str]:
         """Languages that entries are in. Raises: Unavailable."""
-        return await self._read(index, lambda reader: reader.list_languages(), frozenset())
+        if index not in self._languages:
+            self._languages[index] = await self._read(index, lambda reader: reader.list_languages(), frozenset())
+        return self._languages[index]
 
     async def search(self, index: IndexName, query: QueryAnalysis, narrowed: Filter, candidates: Candidates) -> Found:
         """The best chunks and documents, each with its own grain's scores. Raises: Unavailable."""
@@ -138,6 +143,7 @@ class TantivyIndex:
 
     async def _show_commit(self, index: IndexName) -> None:
         await self._read(index, lambda reader: reader.reload(), None)
+        self._languages.pop(index, None)
         self._settle_at[index] = time.monotonic() + SETTLE_SECONDS
 
     async def _read(self, index: IndexName, read: Callable[[IndexReader], _Answer], empty: _Answer) -> _Answer:
