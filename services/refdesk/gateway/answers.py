@@ -122,17 +122,17 @@ class SearchCore:
 
     def _group(self, question: Question, found: _Found) -> tuple[Result, ...]:
         chunks = found.chunks
-        places = {
-            hit.chunk_id: (chunks[hit.chunk_id].document_id, tuple(chunks[hit.chunk_id].breadcrumb))
-            for hit in found.fused
-        }
+        places = {}
+        for hit in found.fused:
+            chunk = chunks[hit.chunk_id]
+            places[hit.chunk_id] = (chunk.document_id, tuple(chunk.breadcrumb))
         kept = cap_documents(
             discount_sections(found.fused, places),
-            lambda chunk_id: chunks[chunk_id].document_id,
+            lambda chunk_id: places[chunk_id][0],
             question.profile.most_per_group,
             question.limit,
         )
-        cosines = found.legs.cosines()
+        cosines = found.legs.cosines
         return tuple(Result(chunks[hit.chunk_id], hit.score, cosines.get(hit.chunk_id)) for hit in kept)
 
     async def _is_good(self, question: Question, found: _Found) -> bool:
@@ -162,13 +162,13 @@ def _retrieve_request(question: Question) -> search_api.RetrieveRequest:
 
 def _evidence(found: _Found) -> Evidence:
     legs, stale = found.legs, found.stale
-    coverages = {chunk: share for chunk, share in legs.coverages().items() if chunk not in stale}
+    coverages = {chunk: share for chunk, share in legs.coverages.items() if chunk not in stale}
     return Evidence(
         semantic_ran=legs.semantic_ran,
         lexical_failed=legs.lexical_failed,
-        best_cosine=max((cosine for chunk, cosine in legs.cosines().items() if chunk not in stale), default=None),
+        best_cosine=max((cosine for chunk, cosine in legs.cosines.items() if chunk not in stale), default=None),
         best_coverage=max(coverages.values(), default=0.0),
-        identifier_stands_whole=bool(legs.identifier_matches() - stale),
+        identifier_stands_whole=bool(legs.identifier_matches - stale),
         lexical_hit_lacks_vector=any(
             chunk in found.chunks and not found.chunks[chunk].has_vector for chunk in coverages
         ),

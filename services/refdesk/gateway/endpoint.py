@@ -86,11 +86,13 @@ class McpEndpoint:
             raise
         except errors.RefdeskError as error:
             target = error  # the handlers say it in the protocol's own form
-        accepts_json, accepts_events = _accepted(Headers(scope=scope))
-        scope = {**scope, TARGET_KEY: target}
+        # The HTTP parser leaves the white space that may stand behind a header's value; the SDK compares values exactly.
+        headers = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
+        accepts_json, accepts_events = _accepted(Headers(raw=headers))
         if accepts_events and not accepts_json:
-            scope["headers"] = _accepting_json(scope)
+            headers = _accepting_json(headers)
             send = _as_events(send)
+        scope = {**scope, "headers": headers, TARGET_KEY: target}
         await self._manager.handle_request(scope, _replayed(body, receive), send)
 
     def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
@@ -148,8 +150,8 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
     return replay
 
 
-def _accepting_json(scope: Scope) -> list[tuple[bytes, bytes]]:
-    kept = [(name, value) for name, value in scope["headers"] if name != b"accept"]
+def _accepting_json(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    kept = [(name, value) for name, value in headers if name != b"accept"]
     return [*kept, (b"accept", f"{JSON}, {EVENTS}".encode())]
 
 

@@ -30,22 +30,36 @@ class AbsentLeg:
 
 
 @dataclass(frozen=True, slots=True)
-class Legs:
-    """The legs of one search."""
+class RanLeg:
+    """A leg that ran: its chunks, the best first."""
 
-    ran: tuple[search_api.LegResult, ...]
+    name: str
+    chunk_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Legs:
+    """The legs of one search, and what their hits say, by chunk id."""
+
+    ran: tuple[RanLeg, ...]
     absent: tuple[AbsentLeg, ...]
+    cosines: Mapping[str, float]
+    """Of all hits that have one."""
+    coverages: Mapping[str, float]
+    """Of the best lexical hits, 0 where one has none."""
+    identifier_matches: frozenset[str]
+    """Chunks in which an identifier of the query stands whole."""
 
     @property
     def mode(self) -> str:
         """hybrid, lexical or semantic: what ran."""
-        names = {NAMES[leg.kind] for leg in self.ran}
+        names = {leg.name for leg in self.ran}
         return HYBRID if len(names) > 1 else next(iter(names))
 
     @property
     def semantic_ran(self) -> bool:
         """Whether meaning was searched."""
-        return any(NAMES[leg.kind] == SEMANTIC for leg in self.ran)
+        return any(leg.name == SEMANTIC for leg in self.ran)
 
     @property
     def lexical_failed(self) -> bool:
@@ -54,27 +68,8 @@ class Legs:
 
     def ranked(self, profile: Profile) -> list[RankedLeg]:
         """The lists to fuse, weighted as the profile says."""
-        return [
-            RankedLeg(
-                profile.semantic_weight if NAMES[leg.kind] == SEMANTIC else profile.lexical_weight,
-                [hit.chunk_id for hit in leg.hits],
-                NAMES[leg.kind] == SEMANTIC,
-            )
-            for leg in self.ran
-        ]
-
-    def cosines(self) -> dict[str, float]:
-        """Chunk id to cosine, of all hits that have one."""
-        return {hit.chunk_id: hit.cosine for leg in self.ran for hit in leg.hits if hit.HasField("cosine")}
-
-    def coverages(self) -> dict[str, float]:
-        """Chunk id to coverage, of the best lexical hits, whether or not they have one (then 0)."""
-        lexical = (leg for leg in self.ran if NAMES[leg.kind] == LEXICAL)
-        return {hit.chunk_id: hit.coverage for leg in lexical for hit in leg.hits[:JUDGED_LEXICAL_HITS]}
-
-    def identifier_matches(self) -> set[str]:
-        """Chunks in which an identifier of the query stands whole."""
-        return {hit.chunk_id for leg in self.ran for hit in leg.hits if hit.identifier_match}
+        weights = {LEXICAL: profile.lexical_weight, SEMANTIC: profile.semantic_weight}
+        return [RankedLeg(weights[leg.name], leg.chunk_ids, leg.name == SEMANTIC) for leg in self.ran]
 
 
 def read_legs(results: Sequence[search_api.LegResult]) -> Legs:
@@ -82,7 +77,7 @@ def read_legs(results: Sequence[search_api.LegResult]) -> Legs:
 
     Raises: Unavailable when none ran and one failed; InvalidArgument when none had anything to do.
     """
-    ran = tuple(leg for leg in results if leg.status == search_api.LEG_STATUS_RAN)
+    ran = [leg for leg in results if leg.status == search_api.LEG_STATUS_RAN]
     absent = tuple(
         AbsentLeg(NAMES[leg.kind], leg.reason, leg.status == search_api.LEG_STATUS_FAILED)
         for leg in results
@@ -91,11 +86,31 @@ def read_legs(results: Sequence[search_api.LegResult]) -> Legs:
     for leg in absent:
         ABSENT_LEGS.labels(leg.name, leg.reason).inc()
     if ran:
-        return Legs(ran, absent)
+        return _read_hits(ran, absent)
     reasons = ", ".join(dict.fromkeys(leg.reason for leg in absent))
     if any(leg.failed for leg in absent):
         raise Unavailable(f"nothing was searched ({reasons}), so nothing is known about this question")
     raise InvalidArgument(f"nothing in this query can be searched ({reasons}): ask with other words")
+
+
+def _read_hits(ran: Sequence[search_api.LegResult], absent: tuple[AbsentLeg, ...]) -> Legs:
+    cosines: dict[str, float] = {}
+    coverages: dict[str, float] = {}
+    matches: set[str] = set()
+    legs = []
+    for leg in ran:
+        chunk_ids = []
+        for hit in leg.hits:  # one pass: hundreds of hits stand between a question and its answer
+            chunk_id = hit.chunk_id
+            chunk_ids.append(chunk_id)
+            if hit.HasField("cosine"):
+                cosines[chunk_id] = hit.cosine
+            if hit.identifier_match:
+                matches.add(chunk_id)
+        if leg.kind == search_api.LEG_KIND_LEXICAL:
+            coverages.update((hit.chunk_id, hit.coverage) for hit in leg.hits[:JUDGED_LEXICAL_HITS])
+        legs.append(RanLeg(NAMES[leg.kind], tuple(chunk_ids)))
+    return Legs(tuple(legs), absent, cosines, coverages, frozenset(matches))
 
 
 WHY: Mapping[str, str] = {LEXICAL: "words", SEMANTIC: "meaning"}

@@ -37,6 +37,8 @@ TARGET_KEY = "refdesk.target"
 FAILURE_KEY = "refdesk.failure"
 """Where a handler leaves the reason of an error that it answered in a result."""
 
+COMPLETE = {"resultType": "complete"}
+"""Required from revision 2026-07-28 on; the SDK takes it off for earlier ones."""
 RESOURCE_NOT_FOUND_2025 = -32002
 """What revisions up to 2025-11-25 answer for a resource that does not exist; later ones say -32602."""
 LISTING = CacheHint(ttl_ms=300_000, scope="private")
@@ -102,7 +104,7 @@ class Handlers:
     async def list_tools(self, context: Context, _: Any) -> dict[str, Any]:
         """The surface's tools, the same for every caller."""
         target = await _answered(_target(context))
-        return {"tools": target.surface.definitions(structured=target.structured)}
+        return {**COMPLETE, "tools": target.surface.definitions(structured=target.structured)}
 
     async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> dict[str, Any]:
         """Runs a tool; what fails is a result that says so, so that the agent reads it."""
@@ -116,7 +118,7 @@ class Handlers:
         except Exception:
             log.exception("a tool failed", tool=params.name[:60])
             return _failed(context, errors.Internal("the call could not be answered"))
-        result: dict[str, Any] = {"content": [{"type": "text", "text": answer.text}], "isError": False}
+        result: dict[str, Any] = {**COMPLETE, "content": [{"type": "text", "text": answer.text}], "isError": False}
         if target.structured:
             result["structuredContent"] = dict(answer.structured)
         return result
@@ -125,7 +127,7 @@ class Handlers:
         """A page of documents."""
         target = await _answered(_target(context))
         page = await _answered(target.surface.list_resources(target.project, params.cursor or ""))
-        listing: dict[str, Any] = {"resources": page.resources}
+        listing: dict[str, Any] = {**COMPLETE, "resources": page.resources}
         return {**listing, "nextCursor": page.next_cursor} if page.next_cursor else listing
 
     async def read_resource(self, context: Context, params: types.ReadResourceRequestParams) -> dict[str, Any]:
@@ -140,20 +142,20 @@ class Handlers:
             raise MCPError(code, error.message, {"uri": uri}) from None
         except errors.RefdeskError as error:
             raise _protocol_error(error) from None
-        return {"contents": [{"uri": uri, "mimeType": MIME_TYPE, "text": text}]}
+        return {**COMPLETE, "contents": [{"uri": uri, "mimeType": MIME_TYPE, "text": text}]}
 
     async def list_resource_templates(self, context: Context, _: Any) -> dict[str, Any]:
         """How addresses of documents are built."""
         target = await _answered(_target(context))
-        return {"resourceTemplates": target.surface.resource_templates(target.project)}
+        return {**COMPLETE, "resourceTemplates": target.surface.resource_templates(target.project)}
 
     async def list_prompts(self, _context: Context, _: Any) -> dict[str, Any]:
         """There are no prompts."""
-        return {"prompts": []}
+        return {**COMPLETE, "prompts": []}
 
     async def complete(self, _context: Context, _: Any) -> dict[str, Any]:
         """There is nothing to complete."""
-        return {"completion": {"values": [], "total": 0, "hasMore": False}}
+        return {**COMPLETE, "completion": {"values": [], "total": 0, "hasMore": False}}
 
     async def _instructions(self, context: Context) -> str:
         try:
@@ -194,7 +196,7 @@ def _protocol_error(error: errors.RefdeskError) -> MCPError:
 
 def _failed(context: Context, error: errors.RefdeskError) -> dict[str, Any]:
     _scope(context)[FAILURE_KEY] = error.reason
-    return {"content": [{"type": "text", "text": explain(error)}], "isError": True}
+    return {**COMPLETE, "content": [{"type": "text", "text": explain(error)}], "isError": True}
 
 
 def _misshapen(method: str) -> str:
