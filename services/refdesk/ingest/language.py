@@ -30,8 +30,8 @@ _ENGLISH = frozenset(
     ("the", "and", "of", "to", "for", "with", "this", "that", "are", "you", "from", "by", "can", "when", "which", "be")
 )
 
+_LATIN = r"A-Za-z\u00aa\u00ba\u00c0-\u024f\u1e00-\u1eff\uff21-\uff3a\uff41-\uff5a"
 _SCRIPTS = (
-    ("latin", r"A-Za-z\u00aa\u00ba\u00c0-\u024f\u1e00-\u1eff\uff21-\uff3a\uff41-\uff5a"),
     ("han", r"\u3005\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"),
     ("kana", r"\u3041-\u309f\u30a1-\u30ff\uff66-\uff9f"),
     ("hangul", r"\u1100-\u11ff\u3130-\u318f\uac00-\ud7af"),
@@ -46,7 +46,10 @@ _SCRIPTS = (
     ("georgian", r"\u10a0-\u10ff"),
     ("armenian", r"\u0530-\u058f"),
 )
-_SCRIPT_CHARACTERS = tuple((name, re.compile(f"[{characters}]")) for name, characters in _SCRIPTS)
+_SCRIPT_SIGNS = (
+    ("latin", re.compile(rf"[{_LATIN}](?:[\w./-]*[{_LATIN}])?", re.ASCII)),
+    *((name, re.compile(f"[{characters}]")) for name, characters in _SCRIPTS),
+)
 # Scripts that one language alone is written in, near enough. Han without kana is taken for Chinese.
 _LANGUAGE_OF_SCRIPT = {
     "kana": "ja",
@@ -79,18 +82,16 @@ def query_language(text: str) -> str:
 def script(text: str) -> str:
     """The script that most letters of a text belong to, empty without letters.
 
-    Kana counts before han, since Japanese is written in both; one latin name among them changes nothing.
+    A latin word or identifier counts as one letter of the other scripts. Japanese, written in both, is kana, not han.
     """
     if text.isascii():
         return "latin" if _WORD.search(text) else ""
-    counts = Counter({name: len(found.findall(text[:MOST_CHARACTERS])) for name, found in _SCRIPT_CHARACTERS})
-    counts["latin"] //= 4  # a word of latin letters says about as much as one or two characters of the others
+    beginning = text[:MOST_CHARACTERS]
+    counts = Counter({name: len(found.findall(beginning)) for name, found in _SCRIPT_SIGNS})
+    if counts["kana"] and counts["kana"] * 10 >= counts["han"]:
+        counts["kana"] += counts.pop("han")
     name, most = counts.most_common(1)[0]
-    if not most:
-        return "latin" if _WORD.search(text) else ""
-    if name == "han" and counts["kana"] * 10 >= most:
-        return "kana"
-    return name
+    return name if most else ""
 
 
 def language_code(stated: str | None) -> str:

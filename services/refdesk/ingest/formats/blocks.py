@@ -83,6 +83,7 @@ class _Scanner:
 
     def _read(self, index: int, line: str) -> int:
         """Read what may be more than text; the next line to look at."""
+        content = self._margin.content
         if self._margin.pass_line(line):
             return self._read_code(index)
         start = line.lstrip(" \t")
@@ -102,7 +103,7 @@ class _Scanner:
             return self._read_quote(index, line, indent)
         if "|" in line and self._is_table(index):
             return self._read_table(index)
-        return self._read_text(index, line, sign)
+        return self._read_text(index, line, sign, content)
 
     def _read_code(self, index: int) -> int:
         """Indented code, up to the next line that is neither blank nor indented."""
@@ -172,8 +173,11 @@ class _Scanner:
             end += 1
         return self._add(BlockKind.TABLE, index, end)
 
-    def _read_text(self, index: int, line: str, sign: str) -> int:
-        """A line of text: a list item's first, or one that goes on or starts a paragraph."""
+    def _read_text(self, index: int, line: str, sign: str, content: int) -> int:
+        """A line of text: a list item's first, or one that goes on or starts a paragraph.
+
+        A number that is not 1 starts no list in the middle of a paragraph: the margin goes back to `content`.
+        """
         if match := MARKER.match(line):
             is_item = self._open_start < 0 or self._open_kind is BlockKind.ITEM or not sign.isdigit()
             if is_item or match[0].strip() in ("1.", "1)"):
@@ -181,6 +185,8 @@ class _Scanner:
                 if fence := match_fence(line):
                     self._open_start = -1
                     return self._add(BlockKind.FENCE, index, find_fence_end(self._lines, index, fence))
+            else:
+                self._margin.content = content
         if self._open_start < 0:
             self._open(BlockKind.ITEM if self._margin.content else BlockKind.PARAGRAPH, index)
         return index + 1

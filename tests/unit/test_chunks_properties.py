@@ -1,0 +1,121 @@
+"""What holds for the chunks of any document: coverage, order, spans, sizes."""
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from refdesk.ingest.chunks import Chunk, ChunkSettings, cut, embedded_text
+from refdesk.ingest.formats.document import BlockKind, ParsedDocument
+from refdesk.ingest.formats.markdown import parse, structure
+from refdesk.ingest.tokens import estimate_tokens
+
+WORD = st.text(alphabet="abcXYZ019_./-é漢か한<>\"'", min_size=1, max_size=40)
+SENTENCE = st.lists(WORD, min_size=1, max_size=40).map(lambda words: " ".join(words) + ".")
+PROSE = st.lists(SENTENCE, min_size=1, max_size=8).map(" ".join)
+HEADING = st.builds(lambda level, text: f"{'#' * level} {text[:200]}", st.integers(1, 6), SENTENCE)
+FENCE = st.builds(
+    lambda marker, info, lines: "\n".join([marker + info, *lines, marker]),
+    st.sampled_from(["```", "~~~", "````", "  ```"]),
+    st.sampled_from(["", "json", " yaml title=x", "x" * 300]),
+    st.lists(st.one_of(SENTENCE, st.just("")), max_size=30),
+)
+TABLE = st.builds(
+    lambda head, rows: "\n".join([f"| {head} | b |", "|---|---|", *(f"| {row} | c |" for row in rows)]),
+    WORD,
+    st.lists(SENTENCE, max_size=20),
+)
+LIST = st.lists(PROSE, min_size=1, max_size=8).map(lambda items: "\n".join(f"- {item}" for item in items))
+CODE = st.lists(SENTENCE, min_size=1, max_size=10).map(lambda lines: "\n".join(f"    {line}" for line in lines))
+ODD = st.text(max_size=200).map(lambda text: text.replace("\r", ""))
+PAGE = st.lists(st.one_of(HEADING, PROSE, FENCE, TABLE, LIST, CODE, ODD), max_size=12).map("\n\n".join)
+SIZES = st.sampled_from(
+    [ChunkSettings(), ChunkSettings(100, 100), ChunkSettings(300, 400, 2.0), ChunkSettings(96, 250)]
+)
+
+
+def check_chunks(document: ParsedDocument, chunks: tuple[Chunk, ...], sizes: ChunkSettings) -> None:
+    text, end = document.text, 0
+    for number, chunk in enumerate(chunks):
+        assert chunk.ordinal == number
+        assert chunk.start >= end
+        assert not text[end : chunk.start].strip()
+        assert text[chunk.start : chunk.end].strip()
+        assert chunk.text == chunk.lead + text[chunk.start : chunk.end] + chunk.tail
+        assert text.count("\n", 0, chunk.start) == chunk.first_line
+        assert text.count("\n", 0, chunk.end) == chunk.last_line
+        tokens = estimate_tokens(embedded_text(document.title, chunk.breadcrumb, chunk.text))
+        assert abs(tokens * sizes.token_scale - chunk.token_estimate) <= sizes.token_scale
+        assert chunk.token_estimate <= sizes.max_tokens
+        end = chunk.end
+    assert not text[end:].strip()
+
+
+@given(PAGE, SIZES)
+@settings(max_examples=200, deadline=None)
+def test_every_character_lies_in_one_chunk_in_order_and_no_chunk_is_too_large(page, sizes):
+    document = parse(page.encode("utf-8", "replace"), "page.md")
+    check_chunks(document, cut(document, sizes), sizes)
+
+
+@given(PAGE)
+@settings(max_examples=100, deadline=None)
+def test_a_breadcrumb_is_a_section_of_the_document_that_the_chunk_starts_in_or_leads_to(page):
+    document = parse(page.encode("utf-8", "replace"), "page.md")
+    known = {section.breadcrumb for section in document.sections}
+    prefixes = {breadcrumb[:depth] for breadcrumb in known for depth in range(len(breadcrumb) + 1)}
+    assert all(chunk.breadcrumb in prefixes for chunk in cut(document, ChunkSettings()))
+
+
+@given(FENCE, SIZES)
+@settings(max_examples=100, deadline=None)
+def test_every_piece_of_a_fence_is_a_fence_and_nothing_else(fence, sizes):
+    for chunk in cut(parse(fence, "page.md"), sizes):
+        if chunk.lead:
+            assert [block.kind for block in structure(chunk.text).blocks] == [BlockKind.FENCE]
+
+
+MIB = 1 << 20
+HARD = {
+    "words": "lorem ipsum dolor sit amet ",
+    "sentences": "Lorem ipsum. ",
+    "one word": "x",
+    "digits": "0123456789",
+    "capitals and digits": "aB3dE6gH9",
+    "chinese without stops": "漢",
+    "open tags": "<a ",
+    "open comments": "x <!--\n",
+    "backticks": "` `` ",
+    "liquid": "{%",
+    "cells": "|a",
+    "quotes": "> ",
+    "brackets": "[a](",
+    "emphasis": "*a_",
+    "combining marks": "e\u0301",
+    "fences": "```\n",
+    "spaces": " ",
+    "announcements": "a:\n\n",
+}
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_twice_the_text_takes_about_twice_the_time(name):
+    seconds = []
+    for size in (MIB // 4, MIB // 2):
+        page = "# H\n\n" + HARD[name] * (size // len(HARD[name])) + " end"
+        started = time.process_time()
+        document = parse(page, "page.md")
+        chunks = cut(document, ChunkSettings())
+        seconds.append(time.process_time() - started)
+        assert all(chunk.token_estimate <= 250 for chunk in chunks)
+        assert all(len(chunk.text) <= 250 * 64 for chunk in chunks)
+    assert seconds[1] < 3 * seconds[0] + 0.2
+
+
+def test_a_line_of_five_megabytes_is_cut_within_seconds():
+    document = parse("# H\n\n" + "lorem ipsum dolor sit amet " * (5 * MIB // 27), "page.md")
+    started = time.process_time()
+    chunks = cut(document, ChunkSettings())
+    assert time.process_time() - started < 5
+    assert sum(chunk.end - chunk.start for chunk in chunks) >= len(document.text) - 2 * len(chunks)
