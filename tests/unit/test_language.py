@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from refdesk.ingest.language import UNDETERMINED, detect, language_code, query_language, script, strip_code
+from refdesk.language import UNDETERMINED, detect, language_code, query_language, script, strip_code
 
 ENGLISH = (
     "The signing key is kept for a day, so that tokens which are signed with it can be verified by all of them. " * 3
@@ -95,7 +95,7 @@ def test_language_codes_are_two_letters():
 
 def test_english_and_japanese_are_told_without_loading_the_detector():
     program = (
-        "import sys; from refdesk.ingest.language import detect; "
+        "import sys; from refdesk.language import detect; "
         f"assert detect({ENGLISH!r}, None, None) == 'en'; assert detect({JAPANESE!r}, None, None) == 'ja'; "
         "assert 'py3langid' not in sys.modules"
     )

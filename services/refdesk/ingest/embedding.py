@@ -43,6 +43,9 @@ class Embedding:
                 for part in slices:
                     tasks.create_task(self._embed_slice(model_id, {key: texts[key] for key in part}, embedded))
         except ExceptionGroup as group:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise asyncio.CancelledError from None  # a group with failures hides that its owner was cancelled
             raise group.exceptions[0] from None
         return embedded
 

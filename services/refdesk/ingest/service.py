@@ -22,7 +22,7 @@ from refdesk.ingest.parsers import ChildParsers
 from refdesk.ingest.parsing import Parsers
 from refdesk.ingest.project import ProjectWork
 from refdesk.ingest.settings import IngestSettings
-from refdesk.ingest.supervision import OUTAGE, keep_running
+from refdesk.ingest.supervision import OUTAGE, end_tasks, keep_running
 from refdesk.projects import ProjectSettings
 
 log = structlog.get_logger()
@@ -95,16 +95,14 @@ class IngestService:
     async def close(self) -> None:
         """Settles what is under way, within bounds, and ends; everything else is found again at the next start."""
         self._reason = "it is stopping"
-        for project in self._projects.values():
-            for follower in project.followers.values():
-                await follower.close()
         self._consumer.drain()
+        followers = [follower for project in self._projects.values() for follower in project.followers.values()]
+        ending = {asyncio.create_task(follower.close(), name="ingest follower") for follower in followers}
         if self._consuming is not None:
-            await asyncio.wait({self._consuming}, timeout=self._settings.drain_seconds)
-            self._tasks.append(self._consuming)
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+            ending.add(self._consuming)
+        if ending:
+            await asyncio.wait(ending, timeout=self._settings.drain_seconds)
+        await end_tasks([*ending, *self._tasks], self._settings.drain_seconds / 3)
         with contextlib.suppress(Unavailable):
             await self._events.close()
         await self._children.close()
