@@ -93,6 +93,10 @@ class FakeDesk:
             self.stores, self.sources, self.generations, publisher.publish, now=lambda: now_seconds, purge_days=1e6
         )
 
+    def change(self, path: str) -> Change:
+        """A hint at one document."""
+        return Change(SOURCE, path)
+
     async def publish(self, *paths: str, bulk: bool = False) -> list[str]:
         """Publishes as one worker; how each ended."""
         outcomes = await self.publisher().publish([Change(SOURCE, path, bulk=bulk) for path in paths])
