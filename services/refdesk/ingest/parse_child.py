@@ -6,11 +6,11 @@ import gc
 import math
 from collections.abc import Sequence
 
-from refdesk import ids
+from refdesk import ids, language
 from refdesk.api.docstore.v1 import docstore_pb2 as pb
 from refdesk.children import serve
 from refdesk.errors import InvalidArgument
-from refdesk.ingest import chunks, language
+from refdesk.ingest import chunks
 from refdesk.ingest.chunks import Chunk, ChunkSettings
 from refdesk.ingest.formats import markdown
 from refdesk.ingest.formats.document import ParsedDocument
