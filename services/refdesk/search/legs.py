@@ -1,0 +1,184 @@
+"""Runs one leg of a retrieval, by words or by meaning, within its own time; knows nothing of the other legs."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from refdesk.api.embedder.v1 import embedder_pb2 as embedder_pb
+from refdesk.api.embedder.v1.embedder_protocol import Embedder
+from refdesk.errors import DeadlineExceeded, Internal, ResourceExhausted, Unavailable
+from refdesk.language import UNDETERMINED, query_language
+from refdesk.rpc import deadline
+from refdesk.search.analysis import analyze_query
+from refdesk.search.breaker import Breaker
+from refdesk.search.engines.interface import (
+    Candidates,
+    Evidence,
+    Filter,
+    IndexName,
+    KeywordIndex,
+    ScoredChunk,
+    VectorIndex,
+)
+from refdesk.search.grains import combine_lexical, combine_semantic
+from refdesk.search.settings import SearchSettings
+
+COVERED_HITS = 20
+"""Best lexical hits whose coverage is told: the relevance floor looks at these."""
+MODELS_SECONDS = 60.0
+"""How long it is remembered what languages a model speaks."""
+
+_Answer = TypeVar("_Answer")
+
+
+@dataclass(frozen=True)
+class Look:
+    """What all legs of a retrieval share."""
+
+    index: IndexName
+    model_id: str
+    narrowed: Filter
+    candidates: Candidates
+
+
+@dataclass(frozen=True)
+class LegOutcome:
+    """What one leg found; a reason says why it did not run, and `failed` whether it should have."""
+
+    hits: list[ScoredChunk] = field(default_factory=list)
+    cosines: dict[str, float] = field(default_factory=dict)
+    evidence: dict[str, Evidence] = field(default_factory=dict)
+    vector: bytes = b""
+    reason: str = ""
+    failed: bool = False
+
+
+class _Absent(Exception):
+    """The leg does not go on, for a reason of the contract."""
+
+    def __init__(self, reason: str, *, failed: bool) -> None:
+        super().__init__(reason)
+        self.outcome = LegOutcome(reason=reason, failed=failed)
+
+
+class _Stage:
+    """One thing that a leg waits for: its time, its breaker, and what its absence is called."""
+
+    def __init__(self, name: str, seconds: float, settings: SearchSettings) -> None:
+        self._name = name
+        self._seconds = seconds
+        self._breaker = Breaker(settings.timeouts_until_skipped, settings.probe_seconds)
+
+    async def run(self, work: Awaitable[_Answer]) -> _Answer:
+        """What `work` answers. Raises: _Absent when it did not answer; InvalidArgument and NotFound as they came."""
+        if not self._breaker.allows():
+            _forget(work)
+            raise _Absent(f"{self._name}_timeout", failed=True)
+        allowed = deadline.remaining_seconds(self._seconds + deadline.HOP_MARGIN_SECONDS) - deadline.HOP_MARGIN_SECONDS
+        try:
+            with deadline.limit(allowed):
+                answer = await asyncio.wait_for(work, allowed)
+        except (TimeoutError, DeadlineExceeded):
+            if allowed >= 0.9 * self._seconds:  # a caller in a hurry says nothing about the engine
+                self._breaker.time_out()
+            raise _Absent(f"{self._name}_timeout", failed=True) from None
+        except (Unavailable, ResourceExhausted, Internal):
+            raise _Absent(f"{self._name}_unavailable", failed=True) from None
+        self._breaker.succeed()
+        return answer
+
+
+class LexicalLeg:
+    """Finds by words."""
+
+    def __init__(self, settings: SearchSettings, words: KeywordIndex) -> None:
+        self._is_on = "lexical" in settings.legs
+        self._words = words
+        self._stage = _Stage("lexical", settings.lexical_timeout_seconds, settings)
+
+    async def run(self, look: Look, text: str) -> LegOutcome:
+        """The chunks that hold the query's words, with evidence of the best."""
+        if not self._is_on:
+            return LegOutcome(reason="switched_off")
+        try:
+            return await self._stage.run(self._find(look, text))
+        except _Absent as absent:
+            return absent.outcome
+
+    async def _find(self, look: Look, text: str) -> LegOutcome:
+        query = analyze_query(text, await self._words.list_languages(look.index))
+        if not query.words:
+            return LegOutcome(reason="no_searchable_words")
+        hits = combine_lexical(await self._words.search(look.index, query, look.narrowed, look.candidates))
+        ids = [hit.chunk_id for hit in hits]
+        if not ids:
+            return LegOutcome()
+        named = ids if query.identifiers else []
+        return LegOutcome(hits, evidence=await self._words.weigh(look.index, query, ids[:COVERED_HITS], named))
+
+
+class SemanticLeg:
+    """Finds by meaning: of a query, or of a made-up passage."""
+
+    def __init__(self, settings: SearchSettings, vectors: VectorIndex, embedder: Embedder) -> None:
+        self._is_on = "semantic" in settings.legs
+        self._vectors = vectors
+        self._embedder = embedder
+        self._embedding = _Stage("embedder", settings.embed_timeout_seconds, settings)
+        self._searching = _Stage("vector", settings.vector_timeout_seconds, settings)
+        self._languages: dict[str, frozenset[str]] = {}
+        self._languages_until = 0.0
+
+    async def run(self, look: Look, text: str, purpose: embedder_pb.Purpose) -> LegOutcome:
+        """The chunks that are nearest in meaning. Raises: NotFound, InvalidArgument where model and index do not fit: no degradation."""
+        if not self._is_on:
+            return LegOutcome(reason="switched_off")
+        try:
+            if reason := self._vectors.not_ready_reason(look.index):
+                raise _Absent(reason, failed=True)
+            await self._check_language(look.model_id, text)
+            vector = await self._embed(look.model_id, text, purpose)
+            found = await self._searching.run(self._vectors.search(look.index, vector, look.narrowed, look.candidates))
+        except _Absent as absent:
+            return absent.outcome
+        cosines = {hit.chunk_id: hit.score for hit in found.chunks}
+        return LegOutcome(combine_semantic(found), cosines, vector=vector)
+
+    async def measure(self, look: Look, vector: bytes, chunk_ids: list[str]) -> dict[str, float]:
+        """Cosines of chunks that other legs found; empty when they cannot be had in time."""
+        try:
+            return await self._searching.run(self._vectors.measure(look.index, vector, chunk_ids))
+        except _Absent:
+            return {}
+
+    async def _check_language(self, model_id: str, text: str) -> None:
+        language = query_language(text)
+        if language == UNDETERMINED:
+            return
+        spoken = await self._list_languages(model_id)
+        if spoken and language not in spoken:
+            raise _Absent("language_unsupported", failed=False)
+
+    async def _list_languages(self, model_id: str) -> frozenset[str]:
+        if model_id not in self._languages or time.monotonic() > self._languages_until:
+            response = await self._embedding.run(self._embedder.list_models(embedder_pb.ListModelsRequest()))
+            self._languages = {model.model_id: frozenset(model.languages) for model in response.models}
+            self._languages_until = time.monotonic() + MODELS_SECONDS
+        return self._languages.get(model_id, frozenset())
+
+    async def _embed(self, model_id: str, text: str, purpose: embedder_pb.Purpose) -> bytes:
+        request = embedder_pb.EmbedTextsRequest(model_id=model_id, purpose=purpose, texts=[text])
+        (item,) = (await self._embedding.run(self._embedder.embed_texts(request))).items
+        if item.WhichOneof("outcome") != "vector":
+            raise _Absent("over_window", failed=False)
+        return item.vector
+
+
+def _forget(work: Awaitable[object]) -> None:
+    """Work that is never awaited would be warned of."""
+    if asyncio.iscoroutine(work):
+        work.close()
