@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import uvicorn
+from mcp import Client
+from mcp.types import TextContent
 
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.gateway.service import GatewayService
@@ -101,3 +103,13 @@ async def served(gateway: GatewayService) -> AsyncIterator[str]:
             async with asyncio.timeout(START_SECONDS):
                 await task
             await gateway.close()
+
+
+async def ask(desk: Desk, tool: str, **arguments: Any) -> str:
+    """What a tool of the desk says to the official client; an error's text is marked with `error: `."""
+    async with served(desk.gateway()) as url, Client(f"{url}/mcp") as client:
+        result = await client.call_tool(tool, arguments)
+    part = result.content[0]
+    assert isinstance(part, TextContent)
+    assert len(result.content) == 1
+    return f"error: {part.text}" if result.is_error else part.text

@@ -134,7 +134,7 @@ class FakeDocstore:
                     breadcrumb=chunk.breadcrumb,
                     ordinal=place,
                     chunk_count=len(chunks),
-                    text=_without_heading(texts[place]),
+                    text=texts[place],
                     before=texts[place - 1] if place and request.include_neighbors else "",
                     after=texts[place + 1] if place + 1 < len(chunks) and request.include_neighbors else "",
                     has_vector=chunk.chunk_id not in self.without_vector,
@@ -151,10 +151,6 @@ class FakeDocstore:
         return docstore_api.SuggestPathsResponse(paths=near[: request.limit])
 
 
-def _without_heading(text: str) -> str:
-    return re.sub(r"^#+ [^\n]*\n\n", "", text)
-
-
 def leg(
     kind: search_api.LegKind,
     hits: Sequence[search_api.Hit] = (),
@@ -166,7 +162,9 @@ def leg(
     return search_api.LegResult(kind=kind, status=status, reason=reason, hits=hits)
 
 
-def hit(chunk: str, *, cosine: float | None = None, coverage: float | None = None, whole: bool = False) -> search_api.Hit:
+def hit(
+    chunk: str, *, cosine: float | None = None, coverage: float | None = None, whole: bool = False
+) -> search_api.Hit:
     """One hit of a leg, of the document that its chunk id names."""
     return search_api.Hit(
         chunk_id=chunk,
@@ -195,7 +193,7 @@ class FakeSearch:
         if self.wait is not None:
             await self.wait.wait()
         legs = {search_api.LEG_KIND_LEXICAL: self.lexical, search_api.LEG_KIND_SEMANTIC: self.semantic}
-        if self.next_lexical:
+        if self.next_lexical and len(request.legs) > 1:
             legs[search_api.LEG_KIND_LEXICAL] = self.next_lexical.pop(0)
         return search_api.RetrieveResponse(legs=[legs[asked.kind] for asked in request.legs])
 

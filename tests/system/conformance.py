@@ -56,7 +56,19 @@ def installed_suite() -> Path:
 def run_scenario(program: Path, url: str, scenario: str, revision: str, results: Path) -> list[Check]:
     """All checks of one scenario at one revision of the protocol."""
     folder = results / f"{scenario}-{revision}"
-    command = [node(), program, "server", "--url", url, "--scenario", scenario, "--spec-version", revision, "-o", folder]
+    command = [
+        node(),
+        program,
+        "server",
+        "--url",
+        url,
+        "--scenario",
+        scenario,
+        "--spec-version",
+        revision,
+        "-o",
+        folder,
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=RUN_SECONDS, check=False)
     reports = sorted(folder.rglob("checks.json"))
     assert reports, f"{scenario} at {revision} left no report: {_plain(done.stdout + done.stderr)[-500:]}"

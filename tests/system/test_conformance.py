@@ -51,8 +51,7 @@ async def test_every_scenario_without_fixtures_has_no_failure(tmp_path: Path) ->
     failures = [
         f"{revision} {check.scenario} {check.id}: {check.message}"
         for revision, check in checks
-        if check.status in ("FAILURE", "WARNING")
-        and f"'{NEEDS_FIXTURE_TOOLS.get(check.id, '-')}'" not in check.message
+        if check.status in ("FAILURE", "WARNING") and f"'{NEEDS_FIXTURE_TOOLS.get(check.id, '-')}'" not in check.message
     ]
     assert not failures, "\n".join(failures)
     assert len(checks) >= 70

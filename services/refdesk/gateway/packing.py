@@ -17,17 +17,24 @@ GAP = "\n\n"
 
 _SENTENCE_END = re.compile(r"[.!?…][\"')\]]?(?=\s)|[。！？]")
 _BLOCK_START = re.compile(r"\s*(?:[#|>`~*+<-]|\d+[.)]\s)")
+_FIRST_HEADING = re.compile(r"\s*(?:#{1,6}[ \t]+(?P<atx>[^\n]*)|(?P<setext>[^\n]+)\n(?:=+|-+)[ \t]*)(?:\n|$)")
+_END_HEADINGS = re.compile(r"(?:(?:^|\n+)#{1,6} [^\n]*)+$")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """A chunk's text under its heading line, with the texts of the chunks before and after it ("" at an end)."""
+    """A chunk's text under the result's first line, with the texts of the chunks before and after it ("" at an end).
+
+    `heading` is the heading that the text stands under in its document. The result's first line names it already, so it
+    is shown only to part the text from the one before it.
+    """
 
     head: str
     text: str
     before: str = ""
     after: str = ""
+    heading: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +74,22 @@ def render_body(excerpt: Excerpt, neighbour_characters: int) -> str:
     """The chunk between its neighbours, each at most so many characters; a side that is cut bears a …"""
     before, start_cut = cut_start(excerpt.before, neighbour_characters)
     after, end_cut = cut_end(excerpt.after, neighbour_characters)
-    parts = (before.strip("\n"), excerpt.text.strip("\n"), after.strip("\n"))
+    heading = excerpt.heading if before else ""
+    parts = (before.strip("\n"), heading, excerpt.text.strip("\n"), after.strip("\n"))
     return _marked(GAP.join(part for part in parts if part), start_cut, end_cut)
+
+
+def split_heading(text: str, breadcrumb: Sequence[str]) -> tuple[str, str]:
+    """The heading at the start of a chunk's text, where its breadcrumb ends in it, and the rest; else "" and all of it."""
+    match = _FIRST_HEADING.match(text)
+    if not match or not breadcrumb or _letters(match["atx"] or match["setext"]) != _letters(breadcrumb[-1]):
+        return "", text
+    rest = text[match.end() :].strip("\n")
+    return (match[0].strip("\n"), rest) if rest else ("", text)
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"\W+", "", text).casefold()
 
 
 def cut_end(text: str, most_characters: int) -> tuple[str, bool]:
@@ -83,7 +104,7 @@ def cut_end(text: str, most_characters: int) -> tuple[str, bool]:
     place = max([end for end in (*ends, line) if 0 < end <= most_characters], default=0)
     if not place:
         place = max(window.rfind(" "), 0) or most_characters
-    kept = close_fence(text[:place].rstrip())
+    kept = close_fence(_END_HEADINGS.sub("", text[:place].rstrip()))
     return (kept, True) if len(kept) <= most_characters else cut_end(text, most_characters - FENCE_ROOM)
 
 
@@ -99,11 +120,13 @@ def cut_start(text: str, most_characters: int) -> tuple[str, bool]:
     place = min([start for start in (*starts, line) if first <= start < len(text)], default=0)
     if not place:
         place = text.find(" ", first) + 1 or first
-    kept = _open_fence(text[place:].lstrip("\n"))
+    # At a line's start its indentation is kept; behind a sentence there is only the space between two.
+    kept = _open_fence(text[place:] if place == line else text[place:].lstrip())
     return (kept, True) if len(kept) <= most_characters else cut_start(text, most_characters - FENCE_ROOM)
 
 
 def close_fence(text: str) -> str:
+    """The text with a code fence that it leaves open closed behind it."""
     fences = _FENCE.findall(text)
     return f"{text}\n{fences[-1]}" if len(fences) % 2 else text
 

@@ -26,6 +26,8 @@ def compose(project: docstore_api.Project, stats: docstore_api.GetStatsResponse)
         f'The documentation of project "{project.slug}"{": " + description if description else ""}. It holds {holds}.'
     )
     rest = "\n".join(part for part in (vectors_line(stats), USAGE) if part)
+    if not project.sources:
+        return f"{first}\n{rest}"
     label = "Sources (the first segment of every path): "
     room = MOST_CHARACTERS - len(first) - len(label) - len(rest) - 2
     return f"{first}\n{label}{listed(map(source_label, project.sources), room)}\n{rest}"

@@ -129,5 +129,5 @@ def _known_headings(document: docstore_api.Document) -> str:
     crumbs = list(dict.fromkeys(SEPARATOR.join(section.breadcrumb) for section in document.sections))
     if not crumbs:
         return "it has none: read it without heading"
-    more = f"\n… and {len(crumbs) - MOST_HEADINGS:,} more" if len(crumbs) > MOST_HEADINGS else ""
-    return "its headings:\n" + "\n".join(f"• {crumb}" for crumb in crumbs[:MOST_HEADINGS]) + more
+    more = f" and {len(crumbs) - MOST_HEADINGS:,} more" if len(crumbs) > MOST_HEADINGS else ""
+    return "its headings: " + ", ".join(quoted(crumb) for crumb in crumbs[:MOST_HEADINGS]) + more

@@ -11,7 +11,7 @@ from refdesk.errors import InvalidArgument
 from refdesk.gateway.answers import Answer, Question, Result, SearchCore
 from refdesk.gateway.catalog import Catalog
 from refdesk.gateway.legs import WHY, mode_line
-from refdesk.gateway.packing import Excerpt, Packed, pack
+from refdesk.gateway.packing import Excerpt, Packed, pack, split_heading
 from refdesk.gateway.profiles import DOCS
 from refdesk.gateway.surfaces.docs import wording
 from refdesk.gateway.surfaces.docs.wording import QUERY_CHARACTERS, TITLE_CHARACTERS, count, one_line, quoted
@@ -101,7 +101,8 @@ def _excerpt(rank: int, result: Result) -> Excerpt:
     place = one_line(wording.breadcrumb_text(chunk.breadcrumb, chunk.title), 2 * TITLE_CHARACTERS)
     score = "" if result.cosine is None else f" (score {result.cosine:.3f})"
     head = f"### {rank}. {chunk.path}{' — ' + place if place else ''}{score}"
-    return Excerpt(head, chunk.text, chunk.before, chunk.after)
+    heading, text = split_heading(chunk.text, chunk.breadcrumb)
+    return Excerpt(head, text, chunk.before, chunk.after, heading)
 
 
 def _left_out(results: Sequence[Result], shown: int, most_characters: int) -> str:

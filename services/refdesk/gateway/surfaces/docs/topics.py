@@ -18,6 +18,7 @@ from refdesk.gateway.surfaces.interface import ToolAnswer
 from refdesk.gateway.tokens import TokenCounter
 
 SOURCES_CHARACTERS = 4_000
+WIDEST_COUNTS = " — 1,000 documents, 10,000 chunks on this page"
 TOKENS_KEPT_BACK = 500
 """For the last lines, and for what a sum over lines counts less than the whole."""
 
@@ -88,7 +89,7 @@ class ListTopics:
     ) -> int:
         """How many documents fit in 20,000 tokens, one at least; each is counted with its directory's line."""
         head = "\n".join(_head_lines(project, stats))
-        lines = [f"{_directory_of(document)}\n{_document_line(document)}" for document in page.documents]
+        lines = [f"{_directory_of(document)}{WIDEST_COUNTS}\n{_document_line(document)}" for document in page.documents]
         counted = await self._tokens.count(project.model_id, [head, *lines])
         room = MOST_TOKENS - TOKENS_KEPT_BACK - counted.counts[0]
         fitting = 0

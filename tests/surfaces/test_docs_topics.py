@@ -1,0 +1,146 @@
+"""list_topics and read_document as an agent reads them: the reference's examples, pages, and everything unknown."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
+from surfaces.desks import Desk, ask, few_documents, handbook
+from surfaces.fakes import FakeDocstore, Part, count_words, make_document
+
+
+@pytest.mark.anyio
+async def test_the_reference_listing_is_reproduced_line_by_line() -> None:
+    stats = docstore_api.GetStatsResponse(document_count=84, chunk_count=412)
+    documents = [
+        make_document("policies/onboarding.md", "Onboarding", [Part((), "x")] * 9),
+        make_document("policies/travel.md", "Travel policy", [Part((), "x")] * 4),
+        make_document("api/reference/auth.md", "Authentication", [Part((), "x")] * 12),
+        make_document("notion/one.md", "One", [Part((), "x")]),
+    ]
+    desk = Desk(docstore=FakeDocstore(documents, handbook(), stats=stats))
+    assert await ask(desk, "list_topics") == (
+        'Project "handbook": 84 documents, 412 chunks\n'
+        "Sources (the first path segment): policies (local), api (git: API reference), notion (notion)\n"
+        "api/reference/ — 1 document, 12 chunks\n"
+        "• api/reference/auth.md — Authentication (12 chunks)\n"
+        "notion/ — 1 document, 1 chunk\n"
+        "• notion/one.md — One (1 chunk)\n"
+        "policies/ — 2 documents, 13 chunks\n"
+        "• policies/onboarding.md — Onboarding (9 chunks)\n"
+        "• policies/travel.md — Travel policy (4 chunks)"
+    )
+
+
+@pytest.mark.anyio
+async def test_a_page_ends_with_its_cursor_and_all_pages_together_list_every_document_once() -> None:
+    desk = Desk()
+    listed: list[str] = []
+    cursor = None
+    for _ in range(len(few_documents())):
+        text = await ask(desk, "list_topics", limit=1, **({"cursor": cursor} if cursor else {}))
+        listed += re.findall(r"^• (\S+)", text, re.MULTILINE)
+        ending = re.search(r"\nnext_cursor: (\S+)\nMore documents remain: call list_topics again", text)
+        if ending is None:
+            break
+        cursor = ending.group(1)
+    assert sorted(listed) == sorted(document.path for document in few_documents())
+
+
+@pytest.mark.anyio
+async def test_a_directory_that_may_go_on_elsewhere_counts_this_page_only_and_says_so() -> None:
+    text = await ask(Desk(), "list_topics", limit=3)
+    assert "policies/ — 1 document, 9 chunks on this page\n" in text
+    assert "api/ — 1 document, 1 chunk\n" in text
+
+
+@pytest.mark.anyio
+async def test_a_cursor_of_something_else_is_refused() -> None:
+    assert await ask(Desk(), "list_topics", cursor="other-3") == (
+        'error: cursor is not one that list_topics gave for project "handbook": call it without cursor to start again'
+    )
+
+
+@pytest.mark.anyio
+async def test_a_page_over_twenty_thousand_tokens_goes_on_by_cursor() -> None:
+    documents = [
+        make_document(f"policies/{number:04d}/{'very-long-name-' * 8}.md", "A title " * 20, [Part((), "x")])
+        for number in range(400)
+    ]
+    text = await ask(Desk(docstore=FakeDocstore(documents, handbook())), "list_topics", limit=1000)
+    assert count_words(text) <= 20_000
+    shown = len(re.findall(r"^• ", text, re.MULTILINE))
+    assert 100 < shown < 400
+    assert f"next_cursor: handbook-{shown}\n" in text
+
+
+@pytest.mark.anyio
+async def test_an_empty_project_lists_nothing_and_says_what_to_do() -> None:
+    text = await ask(Desk(docstore=FakeDocstore([], handbook())), "list_topics")
+    assert text.startswith(
+        'Project "handbook": 0 documents, 0 chunks\nSources (the first path segment): policies (local)'
+    )
+    assert 'Nothing is indexed yet in project "handbook".' in text
+
+
+@pytest.mark.anyio
+async def test_the_reference_document_is_reproduced_byte_for_byte() -> None:
+    assert await ask(Desk(), "read_document", path="api/reference/auth.md", **{"from": 0, "to": 0}) == (
+        "File: api/reference/auth.md\nTitle: Authentication\n---\n# Authentication\n\nEvery call carries a token."
+    )
+
+
+@pytest.mark.anyio
+async def test_a_breadcrumb_of_a_search_result_reads_that_section_and_its_subsections() -> None:
+    text = await ask(Desk(), "read_document", path="api/reference/auth.md", heading="Authentication > Tokens")
+    assert text.endswith(
+        "---\n## Tokens\n\nA token lives for an hour.\n\n### Rotation\n\nRotate a token before it ends."
+    )
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("arguments", "answer"),
+    [
+        (
+            {"path": "api/auth.md"},
+            'error: no document "api/auth.md" in project "handbook"; nearest: api/reference/auth.md',
+        ),
+        ({"path": "zzz"}, 'error: no document "zzz" in project "handbook"; list_topics shows every path'),
+        (
+            {"path": "../../etc/passwd"},
+            'error: no document "../../etc/passwd" in project "handbook"; list_topics shows every path',
+        ),
+        (
+            {"path": "policies/old.md"},
+            'error: policies/old.md has moved to policies/travel.md: read_document(path="policies/travel.md")',
+        ),
+        (
+            {"path": "api/changes.md", "heading": "None"},
+            'error: no heading "None" in api/changes.md; it has none: read it without heading',
+        ),
+        (
+            {"path": "api/reference/auth.md", "heading": "Keys"},
+            'error: no heading "Keys" in api/reference/auth.md; its headings: "Authentication", '
+            '"Authentication > Tokens", "Authentication > Tokens > Rotation", "Authentication > Errors"',
+        ),
+        ({"path": "x", "max_tokens": 100}, "error: max_tokens must be an integer from 200 to 20000, not 100"),
+        (
+            {"file": "x"},
+            'error: read_document takes no argument "file"; valid: path, heading, from, to, max_tokens',
+        ),
+    ],
+)
+async def test_what_does_not_exist_is_answered_with_what_does(arguments: dict[str, object], answer: str) -> None:
+    desk = Desk()
+    desk.docstore.moved = {"policies/old.md": "policies/travel.md"}
+    assert await ask(desk, "read_document", **arguments) == answer
+
+
+@pytest.mark.anyio
+async def test_a_deleted_document_reads_like_one_that_never_was() -> None:
+    desk = Desk()
+    desk.docstore.documents[3].deleted = True
+    assert (await ask(desk, "read_document", path="api/changes.md")).startswith('error: no document "api/changes.md"')

@@ -1,0 +1,130 @@
+"""Strict arguments: what is refused, and that every refusal is one line of our own that says what is valid."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from refdesk.errors import InvalidArgument
+from refdesk.gateway.arguments import INTEGER, TEXT, Argument, Tool
+from refdesk.gateway.surfaces.docs.tools import TOOLS
+
+TOOL = Tool(
+    "find",
+    "Find",
+    "Finds.",
+    (
+        Argument("query", TEXT, "What.", required=True, least=1, most=10),
+        Argument("limit", INTEGER, "How many.", False, 1, 20, default=5),
+        Argument("source", TEXT, "Where."),
+        Argument("from", INTEGER, "First."),
+    ),
+    {},
+)
+
+
+def test_what_is_not_given_is_its_default_or_none() -> None:
+    assert TOOL.read({"query": "a"}) == {"query": "a", "limit": 5, "source": None, "from": None}
+
+
+def test_null_and_empty_count_as_not_given_where_an_argument_is_optional() -> None:
+    assert TOOL.read({"query": "a", "limit": None, "source": ""})["limit"] == 5
+
+
+def test_an_integral_number_is_an_integer() -> None:
+    assert TOOL.read({"query": "a", "limit": 7.0})["limit"] == 7
+
+
+@pytest.mark.parametrize(
+    ("given_arguments", "message"),
+    [
+        ({}, "find needs query: a text of 1 to 10 characters"),
+        (None, "find needs query: a text of 1 to 10 characters"),
+        ({"query": None}, "find needs query: a text of 1 to 10 characters"),
+        ({"query": "  "}, "query must be a text of 1 to 10 characters, not empty"),
+        ({"query": "x" * 11}, "query must be a text of 1 to 10 characters, not 11 characters"),
+        ({"query": 7}, "query must be a text of 1 to 10 characters, not 7"),
+        ({"query": ["a"]}, "query must be a text of 1 to 10 characters, not a list"),
+        ({"query": "a", "limit": 0}, "limit must be an integer from 1 to 20, not 0"),
+        ({"query": "a", "limit": 21}, "limit must be an integer from 1 to 20, not 21"),
+        ({"query": "a", "limit": "5"}, 'limit must be an integer from 1 to 20, not "5"'),
+        ({"query": "a", "limit": True}, "limit must be an integer from 1 to 20, not true"),
+        ({"query": "a", "limit": 2.5}, "limit must be an integer from 1 to 20, not 2.5"),
+        ({"query": "a", "limit": {}}, "limit must be an integer from 1 to 20, not an object"),
+        ({"query": "a", "from": -1}, "from must be an integer from 0, not -1"),
+        ({"query": "a", "source": 1}, "source must be a text, not 1"),
+        (
+            {"query": "a", "limt": 3},
+            'find takes no argument "limt" (did you mean limit?); valid: query, limit, source, from',
+        ),
+        ({"query": "a", "zzz": 3}, 'find takes no argument "zzz"; valid: query, limit, source, from'),
+        ({"query": "\ud800"}, "query holds half a character (a lone surrogate): send whole Unicode characters"),
+    ],
+)
+def test_a_refusal_names_the_argument_and_what_is_valid(given_arguments: dict[str, Any] | None, message: str) -> None:
+    with pytest.raises(InvalidArgument) as refusal:
+        TOOL.read(given_arguments)
+    assert refusal.value.message == message
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=30), st.lists, max_leaves=3
+)
+
+
+@given(st.dictionaries(st.sampled_from(["query", "limit", "source", "from", "other"]), JSON))
+def test_whatever_comes_is_read_or_refused_in_one_line(given_arguments: dict[str, Any]) -> None:
+    refusal = ""
+    try:
+        read = TOOL.read(given_arguments)
+    except InvalidArgument as error:
+        refusal = error.message
+    if refusal:
+        assert "\n" not in refusal
+    else:
+        assert 1 <= len(read["query"]) <= 10
+        assert read["limit"] in range(1, 21)
+
+
+def test_a_schema_says_the_same_bounds_and_closes_the_object() -> None:
+    schema = TOOL.definition(structured=False)["inputSchema"]
+    assert schema["additionalProperties"] is False
+    assert schema["required"] == ["query"]
+    assert schema["properties"]["query"] == {
+        "type": "string",
+        "description": "What.",
+        "minLength": 1,
+        "maxLength": 10,
+    }
+    assert schema["properties"]["limit"] == {
+        "type": "integer",
+        "description": "How many.",
+        "minimum": 1,
+        "maximum": 20,
+        "default": 5,
+    }
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_every_tool_is_read_only_and_fits_where_clients_cut(tool: Tool) -> None:
+    definition = tool.definition(structured=False)
+    assert len(definition["description"]) <= 2048
+    assert len(definition["name"]) <= 40
+    assert definition["title"]
+    hints = definition["annotations"]
+    assert (hints["readOnlyHint"], hints["destructiveHint"]) == (True, False)
+    assert (hints["idempotentHint"], hints["openWorldHint"]) == (True, False)
+
+
+def test_the_reference_limits_and_defaults_are_published() -> None:
+    search, topics, read = (tool.definition(structured=False)["inputSchema"]["properties"] for tool in TOOLS)
+    assert (search["query"]["minLength"], search["query"]["maxLength"]) == (1, 2000)
+    assert (search["limit"]["minimum"], search["limit"]["maximum"], search["limit"]["default"]) == (1, 20, 5)
+    assert (topics["limit"]["minimum"], topics["limit"]["maximum"], topics["limit"]["default"]) == (1, 1000, 200)
+    tokens = read["max_tokens"]
+    assert (tokens["minimum"], tokens["maximum"], tokens["default"]) == (200, 20000, 4000)
+    assert list(search) == ["query", "limit", "source", "path_prefix", "version"]
+    assert list(read) == ["path", "heading", "from", "to", "max_tokens"]
