@@ -11,6 +11,7 @@ from refdesk.ingest import metrics
 from refdesk.ingest.parsing import Parsed, ParseTask
 
 CHILD_MODULE = "refdesk.ingest.parse_child"
+DIED = "parsing ended its process (too much memory, or a crash)"
 SHARE_BYTES = 512 * 1024
 """What one call to a child holds of a batch, about: enough to make a call cheap, and little to do again when one of them kills it."""
 
@@ -49,21 +50,33 @@ class ChildParsers:
             self._free.put_nowait(child)
 
     async def _parse_with(self, child: Child, tasks: Sequence[ParseTask]) -> list[Parsed]:
-        seconds = self._document_seconds * (1 + len(tasks) / 8)
         try:
-            return [Parsed(*answer) for answer in await child.call("parse", list(tasks), timeout_seconds=seconds)]
-        except (DeadlineExceeded, Unavailable) as error:
-            if len(tasks) > 1:
-                return [parsed for task in tasks for parsed in await self._parse_with(child, [task])]
-            await self._expect_life(child)
-            why = "time" if isinstance(error, DeadlineExceeded) else "death"
-            metrics.PARSE_FAILURES.labels(why).inc()
-            return [Parsed(failure=self._reason(why))]
+            return await self._call(child, tasks)
         except RefdeskError as error:
             if len(tasks) > 1:
                 return [parsed for task in tasks for parsed in await self._parse_with(child, [task])]
-            metrics.PARSE_FAILURES.labels("error").inc()
-            return [Parsed(failure=error.message)]
+            return [await self._parse_alone(child, tasks[0], error)]
+
+    async def _parse_alone(self, child: Child, task: ParseTask, error: RefdeskError) -> Parsed:
+        """Says why one document fails by itself; a child's first death may have been somebody else's doing, so it is tried once more."""
+        if isinstance(error, Unavailable):
+            await self._expect_life(child)
+            try:
+                return (await self._call(child, [task]))[0]
+            except RefdeskError as again:
+                error = again
+        if isinstance(error, DeadlineExceeded):
+            reason, why = f"parsing took longer than {self._document_seconds:g} s", "time"
+        elif isinstance(error, Unavailable):
+            reason, why = DIED, "death"
+        else:
+            reason, why = error.message, "error"
+        metrics.PARSE_FAILURES.labels(why).inc()
+        return Parsed(failure=reason)
+
+    async def _call(self, child: Child, tasks: Sequence[ParseTask]) -> list[Parsed]:
+        seconds = self._document_seconds * (1 + (len(tasks) - 1) / 8)
+        return [Parsed(*answer) for answer in await child.call("parse", list(tasks), timeout_seconds=seconds)]
 
     async def _expect_life(self, child: Child) -> None:
         """Tells a document that kills from children that cannot live. Raises: Unavailable."""
@@ -71,11 +84,6 @@ class ChildParsers:
             await child.call("ping", timeout_seconds=self._document_seconds)
         except RefdeskError:
             raise Unavailable("documents cannot be parsed: the parser's process does not start; see the log") from None
-
-    def _reason(self, why: str) -> str:
-        if why == "time":
-            return f"parsing took longer than {self._document_seconds:g} s"
-        return "parsing ended its process (too much memory, or a crash)"
 
 
 def share_out(tasks: Sequence[ParseTask]) -> list[list[ParseTask]]:
