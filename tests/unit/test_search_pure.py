@@ -62,16 +62,16 @@ def test_a_better_document_never_lowers_its_chunks(
     assert all(after.index(id) >= before.index(id) for id in before if id not in of_a)
 
 
-@given(CHUNKS, st.integers(1, 20), st.integers(1, 5))
-def test_the_cap_keeps_the_first_of_each_document(chunks: list[ScoredChunk], most: int, each: int) -> None:
-    kept = cap_documents(chunks, Candidates(most, each, 5))
+@given(st.lists(DOCUMENTS, max_size=40), st.integers(1, 20), st.integers(1, 5))
+def test_the_cap_keeps_the_first_of_each_document(documents: list[str], most: int, each: int) -> None:
+    kept = cap_documents(documents, Candidates(most, each, 5))
+    assert kept == sorted(set(kept))
     assert len(kept) <= most
-    assert max(Counter(hit.document_id for hit in kept).values(), default=0) <= each
-    positions = [chunks.index(hit) for hit in kept]
-    assert positions == sorted(positions)
-    if len(kept) < most:
-        seen: Counter[str] = Counter(hit.document_id for hit in kept)
-        assert all(hit in kept or seen[hit.document_id] == each for hit in chunks)
+    counts = Counter(documents[position] for position in kept)
+    assert max(counts.values(), default=0) <= each
+    end = kept[-1] + 1 if len(kept) == most else len(documents)
+    for position in range(end):
+        assert position in kept or documents[:position].count(documents[position]) >= each
 
 
 def test_idf_is_bm25s() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 from refdesk.search.engines.interface import Candidates, Found, ScoredChunk
 
@@ -32,14 +32,14 @@ def combine(
     return sorted(combined, key=lambda hit: (-hit.score, hit.chunk_id))
 
 
-def cap_documents(hits: Sequence[ScoredChunk], candidates: Candidates) -> list[ScoredChunk]:
-    """The first chunks, as many as are wanted and at most so many of one document."""
-    counts: Counter[str] = Counter()
-    kept: list[ScoredChunk] = []
-    for hit in hits:
+def cap_documents(documents: Sequence[Hashable], candidates: Candidates) -> list[int]:
+    """Positions of the hits to keep, from the document of each: the first ones, as many as are wanted, at most so many of one document."""
+    counts: Counter[Hashable] = Counter()
+    kept: list[int] = []
+    for position, document in enumerate(documents):
         if len(kept) == candidates.chunks:
             break
-        if counts[hit.document_id] < candidates.chunks_per_document:
-            counts[hit.document_id] += 1
-            kept.append(hit)
+        if counts[document] < candidates.chunks_per_document:
+            counts[document] += 1
+            kept.append(position)
     return kept

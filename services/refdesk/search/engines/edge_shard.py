@@ -49,6 +49,10 @@ class EdgeShard:
         self._folder = folder
         self._label = label
         self._shard = shard
+        # Of 200 hits, reading payloads takes as long as finding them; so whose a chunk is, is kept here: 200 bytes a chunk.
+        self._documents: dict[int, str] = {}
+        for point in self._scroll(_all(grain=(_name(Grain.CHUNK),)), ["document_id"]):
+            self._documents[point.id.int] = point.payload["document_id"]
 
     @classmethod
     def open(cls, folder: Path) -> EdgeShard | None:
@@ -118,11 +122,13 @@ class EdgeShard:
             newest[item.id] = item
         if newest:
             self._update(edge.UpdateOperation.upsert_points([_build_point(item) for item in newest.values()]))
+            chunks = (item for item in newest.values() if item.grain == Grain.CHUNK)
+            self._documents.update((UUID(item.id).int, item.document_id) for item in chunks)
         return Written(len(items) - len(superseded), tuple(superseded))
 
     def sweep(self, item: SweepItem) -> Swept:
         """Deletes what of a document is not kept."""
-        doomed: list[int | UUID | str] = []
+        doomed: list[str] = []
         later_stamp = False
         for point in self._scroll(_all(document_id=(item.document_id,)), ["stamp", "grain"]):
             id, stamp, grain = str(point.id), point.payload["stamp"], point.payload["grain"]
@@ -133,7 +139,9 @@ class EdgeShard:
                 continue
             doomed.append(id)
         if doomed:
-            self._update(edge.UpdateOperation.delete_points(doomed))
+            self._update(edge.UpdateOperation.delete_points([*doomed]))
+            for id in doomed:
+                self._documents.pop(UUID(id).int, None)
         return Swept(len(doomed), later_stamp)
 
     def find_vectors(self, text_hashes: Sequence[str]) -> dict[str, bytes]:
@@ -156,7 +164,7 @@ class EdgeShard:
         self.check("", [vector])
         near = edge.Query.Nearest(array("f", vector).tolist())
         documents = self._query(near, _narrow(Grain.DOCUMENT, narrowed), candidates.documents)
-        chunks = self._find_chunks(near, _narrow(Grain.CHUNK, narrowed), candidates)
+        chunks = self._find_chunks(near, narrowed, candidates)
         return Found(tuple(chunks), {str(point.id): point.score for point in documents})
 
     def measure(self, vector: bytes, chunk_ids: Sequence[str]) -> dict[str, float]:
@@ -181,20 +189,22 @@ class EdgeShard:
         with contextlib.suppress(Exception):
             self._shard.close()
 
-    def _find_chunks(self, near: Any, wanted: edge.Filter, candidates: Candidates) -> list[ScoredChunk]:
+    def _find_chunks(self, near: Any, narrowed: Filter, candidates: Candidates) -> list[ScoredChunk]:
+        """Where nothing narrows, all is scanned and whole documents are left out here: a filter costs a third more time."""
+        wanted = _narrow(Grain.CHUNK, narrowed) if any(narrowed) else None
         width = 2
         while True:
-            limit = candidates.chunks * width
-            points = self._query(near, wanted, limit, ["document_id"])
-            kept = cap_documents(
-                [ScoredChunk(str(p.id), p.payload["document_id"], p.score) for p in points], candidates
-            )
+            limit = candidates.chunks * width + (0 if wanted else candidates.documents)
+            points = self._query(near, wanted, limit)
+            chunks = [point for point in points if point.id.int in self._documents]
+            documents = [self._documents[point.id.int] for point in chunks]
+            kept = cap_documents(documents, candidates)
             if len(kept) == candidates.chunks or len(points) < limit or width >= WIDEST_LOOK:
-                return kept
+                return [ScoredChunk(str(chunks[at].id), documents[at], chunks[at].score) for at in kept]
             width = WIDEST_LOOK
 
-    def _query(self, near: Any, wanted: edge.Filter, limit: int, payload: Any = False) -> list[Any]:
-        request = edge.QueryRequest(limit=limit, query=near, filter=wanted, with_payload=payload, with_vector=False)
+    def _query(self, near: Any, wanted: edge.Filter | None, limit: int) -> list[Any]:
+        request = edge.QueryRequest(limit=limit, query=near, filter=wanted, with_payload=False, with_vector=False)
         with _translated("the vector index could not be searched"):
             return list(self._shard.query(request))
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from struct import Struct
 from uuid import UUID
 
-LOW = (1 << 64) - 1
+_LOW = (1 << 64) - 1
+_PAIR = Struct(">QQ")
 
 
 def list_folders(path: str) -> list[str]:
@@ -16,10 +18,10 @@ def list_folders(path: str) -> list[str]:
 def split_id(id: str) -> tuple[int, int]:
     """High and low 64 bits of a UUID; they sort as its text does."""
     number = UUID(id).int
-    return number >> 64, number & LOW
+    return number >> 64, number & _LOW
 
 
 def join_id(high: int, low: int) -> str:
     """The text of a UUID from its high and low 64 bits."""
-    digits = f"{high:016x}{low:016x}"
+    digits = _PAIR.pack(high, low).hex()
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
