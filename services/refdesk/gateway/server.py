@@ -19,8 +19,7 @@ from pydantic import ValidationError
 from refdesk import errors
 from refdesk.gateway.failures import explain
 from refdesk.gateway.metrics import OPERATION_SECONDS
-from refdesk.gateway.surfaces.docs.resources import MIME_TYPE
-from refdesk.gateway.surfaces.interface import UnknownTool
+from refdesk.gateway.surfaces.interface import MIME_TYPE, UnknownTool
 from refdesk.gateway.targets import Target
 from refdesk.rpc import deadline
 

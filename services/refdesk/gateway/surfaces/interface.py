@@ -9,6 +9,9 @@ from typing import Any, Protocol
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.errors import NotFound
 
+MIME_TYPE = "text/markdown"
+"""Of every resource: documents are kept as Markdown."""
+
 
 class UnknownTool(NotFound):
     """The surface has no such tool."""

@@ -8,9 +8,9 @@ from urllib.parse import quote, unquote
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.errors import NotFound
 from refdesk.gateway.surfaces.docs.wording import one_line, quoted
+from refdesk.gateway.surfaces.interface import MIME_TYPE
 
 SCHEME = "contextator"
-MIME_TYPE = "text/markdown"
 PAGE_SIZE = 200
 
 
