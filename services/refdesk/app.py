@@ -70,7 +70,7 @@ class App:
         """Ends every service, the last started first, then the channels."""
         await _close(list(self.services.values()))
         for channel in self._channels:
-            await channel.close()
+            await channel.close(None)
 
     def readiness(self) -> Mapping[str, str]:
         """Service name to why it cannot serve; empty text when it can."""

@@ -11,11 +11,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.growth import measure_growth
-from benchmarks.inside import measure_inside
-
 from benchmarks.calls import read_questions, time_calls
 from benchmarks.embedding import measure_embedding
+from benchmarks.growth import measure_growth
+from benchmarks.inside import measure_inside
 from benchmarks.usage import Timing, Usage, wait_for
 from refdesk.embedder.registry import DEFAULT_MODEL
 from refdesk.embedder.settings import EmbedderSettings

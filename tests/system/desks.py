@@ -105,6 +105,10 @@ class DeskProcess:
                 return status
         raise AssertionError(f"not settled after {seconds} s: {status}\n{self.tail()}")
 
+    def has_followed(self) -> bool:
+        """Whether it has begun to follow its folder: it has left its note."""
+        return (self.data / "desk.json").exists()
+
     def wait_until_dead(self, seconds: float = SETTLE_SECONDS) -> int:
         """Waits until it ends by itself and answers its exit code (negative: the signal)."""
         assert self.process is not None

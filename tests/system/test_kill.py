@@ -10,7 +10,7 @@ import pytest
 
 from models import build_tiny_model
 from system.audit import audit
-from system.desks import DeskProcess, running
+from system.desks import SETTLE_SECONDS, DeskProcess, running, ticks
 
 POINTS = [f"ingest.step{step}.{side}" for step in range(1, 7) for side in ("before", "after")]
 
@@ -61,18 +61,34 @@ async def test_a_kill_at_any_step_leaves_the_index_equal_to_the_folder(point: st
         desk.stop()
     for time in (1, 2, 3):
         disturb(docs, hash_of(point, time))
-        desk = DeskProcess(docs, data, model, {"REFDESK_TEST_FAILPOINT": f"{point}=kill@{time}"})
-        try:
-            desk.start(wait=False)
-            assert desk.wait_until_dead() == -signal.SIGKILL, f"{point} was never reached: {desk.tail()}"
-        finally:
-            if desk.poll() is None:
-                desk.stop(signal.SIGKILL)
+        die_at(DeskProcess(docs, data, model, {"REFDESK_TEST_FAILPOINT": f"{point}=kill@{time}"}), hash_of(point, time))
         disturb(docs, hash_of(point, time + 10))
         with running(DeskProcess(docs, data, model)) as desk:
             desk.wait_until_settled(len(list(docs.rglob("*.md"))))
             assert desk.stop() == 0
         assert await audit(data, docs, "handbook", model) == [], f"{point}, time {time}"
+
+
+def die_at(desk: DeskProcess, seed: int) -> None:
+    """Runs a desk under steady edits, renames and deletes until its fail point kills it."""
+    try:
+        desk.start(wait=False)
+        for turn, _ in enumerate(ticks(SETTLE_SECONDS, every=0.5), start=100):
+            if desk.poll() is not None:
+                break
+            if desk.has_followed():
+                edit(desk.docs, seed * 1000 + turn)
+        assert desk.poll() == -signal.SIGKILL, f"its fail point was never reached: {desk.tail()}"
+    finally:
+        if desk.poll() is None:
+            desk.stop(signal.SIGKILL)
+
+
+def edit(docs: Path, seed: int) -> None:
+    """One edit, the same for the same seed."""
+    rng = random.Random(seed)
+    path = rng.choice(sorted(docs.rglob("*.md")))
+    path.write_text(page(path.stem, f"edit{rng.randrange(10**6)}"), encoding="utf-8")
 
 
 def hash_of(point: str, time: int) -> int:

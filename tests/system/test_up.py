@@ -102,8 +102,8 @@ def test_one_index_has_one_desk(docs: Path, model: Path, tmp_path: Path) -> None
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.1", "::"])
 def test_no_address_but_loopback_is_taken(docs: Path, host: str) -> None:
     line = refuse("up", "--docs", str(docs), "--port", "0", "--host", host)
-    assert "loopback" in line
-    assert "keys" in line
+    assert "there are no keys yet" in line
+    assert "127.0.0.1" in line
 
 
 def test_a_folder_that_does_not_exist_is_said(tmp_path: Path) -> None:
@@ -161,8 +161,10 @@ def test_an_index_of_another_model_is_said_and_reindex_mends_it(docs: Path, mode
     with running(desk):
         desk.wait_until_settled(2)
         desk.stop()
-    desk.model = build_tiny_model(tmp_path / "another")
+    desk.model = build_tiny_model(tmp_path / "another", model_id="another")
     line = refuse("up", "--docs", str(docs), "--data", str(desk.data), "--port", "0", "--model", str(desk.model))
+    assert "tiny" in line
+    assert "another" in line
     assert "--reindex" in line
     desk.arguments = ("--reindex",)
     with running(desk):
@@ -181,7 +183,7 @@ def test_documents_that_cannot_be_indexed_are_named_and_hold_nothing_up(
         desk.wait_until_settled(3)
         for _ in ticks(20):
             reports = {report["path"]: report["reason"] for report in desk.status()["reports"]}
-            if len(reports) == 4:
+            if len(reports) == 4 and "handbook/latin.md" in desk.tail():
                 break
         assert set(reports) == {f"handbook/{name}.md" for name in ("long", "latin", "empty", "link")}
         assert "max_bytes" in reports["handbook/long.md"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -45,8 +45,10 @@ def held(data: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def write_declared(data: Path, projects: dict[str, Any]) -> None:
+def write_declared(data: Path, projects: Mapping[str, Any]) -> None:
     """Writes the declared projects as the one file that a desk can be started from again."""
     draft = data / f"{DECLARED}.tmp"
-    draft.write_text(yaml.safe_dump({"projects": projects}, sort_keys=False, allow_unicode=True), encoding="utf-8")
+    draft.write_text(
+        yaml.safe_dump({"projects": dict(projects)}, sort_keys=False, allow_unicode=True), encoding="utf-8"
+    )
     draft.replace(data / DECLARED)

@@ -72,6 +72,10 @@ class Progress:
             line = counts.line()
             if counts.complete and not complete:
                 self.say(f"complete: {line}; following changes, ctrl-C stops")
+                if not counts.listed:
+                    self._once(
+                        "no documents match in the folder: put Markdown files (*.md, *.mdx) into it, it is followed"
+                    )
             elif (
                 not counts.complete and line != last and (self._terminal or time.monotonic() - shown_at >= LINE_SECONDS)
             ):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 import uvicorn
@@ -18,8 +18,10 @@ GRACE_SECONDS = 5
 class Listener(uvicorn.Server):
     """uvicorn without signal handlers of its own: the process decides when to stop."""
 
-    def install_signal_handlers(self) -> None:
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
         """Leaves signals alone."""
+        yield
 
 
 def bind(host: str, port: int, hint: str) -> socket.socket:
@@ -28,7 +30,7 @@ def bind(host: str, port: int, hint: str) -> socket.socket:
     Raises: Unavailable with `hint` when it cannot be taken.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, or asyncio leaves Nagle on
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))

@@ -55,7 +55,7 @@ async def up(options: UpOptions) -> None:
         operator = build_operator(app.hold("docstore"), app.hold("ingest"))
         async with served(beside(app.services["gateway"].app, operator), listener):
             try:
-                await app.start()
+                await start(app)
                 write_note(desk)
                 progress.greet()
                 await asyncio.wait(
@@ -66,6 +66,22 @@ async def up(options: UpOptions) -> None:
                 remove_note(desk)
                 progress.say("stopping …")
         await app.close()
+
+
+async def start(app: App) -> None:
+    """Starts the desk; an index that cannot be opened can always be made anew from the documents, so that is said.
+
+    Raises: InvalidArgument, Unavailable: why not, and what to do.
+    """
+    try:
+        await app.start()
+    except InvalidArgument as error:
+        hint = (
+            ""
+            if "--reindex" in error.message
+            else "; REINDEX=1 (--reindex) drops the index and reads the documents again"
+        )
+        raise InvalidArgument(error.message + hint) from None
 
 
 def prepare(options: UpOptions) -> tuple[Settings, Path]:

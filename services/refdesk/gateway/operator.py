@@ -18,16 +18,10 @@ from refdesk.api.docstore.v1 import docstore_pb2
 from refdesk.api.docstore.v1.docstore_protocol import Docstore
 from refdesk.api.ingest.v1 import ingest_pb2
 from refdesk.api.ingest.v1.ingest_protocol import Ingest
+from refdesk.gateway.failures import problem_body, problem_headers, status_code
+from refdesk.gateway.http import PROBLEM
 
 PREFIX = "/api/operator"
-STATUS_CODES: dict[type[errors.RefdeskError], int] = {
-    errors.InvalidArgument: 400,
-    errors.NotFound: 404,
-    errors.AlreadyExists: 409,
-    errors.ResourceExhausted: 429,
-    errors.Unavailable: 503,
-    errors.DeadlineExceeded: 504,
-}
 
 
 def beside(app: ASGIApp, operator: ASGIApp) -> ASGIApp:
@@ -65,7 +59,7 @@ def build_operator(docstore: Docstore, ingest: Ingest) -> Starlette:
         Route(f"{PREFIX}/projects/{{project}}/sources/{{source}}/sync", sync_source, methods=["POST"]),
         Route(f"{PREFIX}/projects/{{project}}/reconcile", reconcile_project, methods=["POST"]),
     ]
-    app = Starlette(routes=routes, exception_handlers={errors.RefdeskError: _problem})
+    app = Starlette(routes=routes, exception_handlers={errors.RefdeskError: _failed})
     app.add_middleware(_RefusePages)
     return app
 
@@ -81,7 +75,8 @@ class _RefusePages:
             request = Request(scope)
             host = request.headers.get("host", "").rsplit(":", 1)[0]
             if "origin" in request.headers or host not in ("127.0.0.1", "localhost", "[::1]"):
-                await _answer(403, "the operator API answers commands on this machine only")(scope, receive, send)
+                refusal = _problem(errors.PermissionDenied("the operator API answers commands on this machine only"))
+                await refusal(scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
@@ -111,12 +106,10 @@ def _json(value: Any) -> Response:
     return Response(json.dumps(value) + "\n", media_type="application/json")
 
 
-def _answer(status: int, detail: str) -> Response:
-    body = json.dumps({"title": "refused", "status": status, "detail": detail}) + "\n"
-    return Response(body, status_code=status, media_type="application/problem+json")
+def _problem(error: errors.RefdeskError) -> Response:
+    return Response(problem_body(error), status_code(error), problem_headers(error), media_type=PROBLEM)
 
 
-async def _problem(_: Request, error: Exception) -> Response:
+async def _failed(_: Request, error: Exception) -> Response:
     assert isinstance(error, errors.RefdeskError)
-    status = next((code for kind, code in STATUS_CODES.items() if isinstance(error, kind)), 500)
-    return _answer(status, error.message)
+    return _problem(error)

@@ -8,6 +8,7 @@ are a fit to the WordPiece tokens of technical documentation in English, Chinese
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -37,7 +38,7 @@ _SYLLABLE = 62  # kana, hangul, and the letters of scripts other than latin
 
 WORD_RESTART_UNITS = _WORD_START
 
-_Bytes = npt.NDArray[np.uint8]
+_Bytes = NDArray[Any]
 
 
 def _build_tables() -> tuple[_Bytes, _Bytes]:
