@@ -38,7 +38,7 @@ _SYLLABLE = 62  # kana, hangul, and the letters of scripts other than latin
 
 WORD_RESTART_UNITS = _WORD_START
 
-_Bytes = NDArray[Any]
+_Bytes = npt.NDArray[Any]
 
 
 def _build_tables() -> tuple[_Bytes, _Bytes]:
