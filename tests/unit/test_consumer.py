@@ -101,7 +101,8 @@ async def test_an_outage_parks_nothing_however_long_it_lasts(engine: str) -> Non
 
     def come_back() -> bool:
         nonlocal deliveries
-        deliveries = max([deliveries, *(one.deliveries for one in events._held)])
+        waiting = [count for lane in events._lanes.values() for _, _, count in lane]
+        deliveries = max([deliveries, *waiting, *(one.deliveries for one in events._held)])
         if deliveries > 2 * SETTINGS.deliveries:
             desk.weather.down.clear()
         return bool(desk.docstore.records)
