@@ -30,11 +30,11 @@ _LETTER = rf"(?:[^\W{_UNSPACED}]|[{_MARKS}])"
 _TOKEN = re.compile(rf"[{_UNSPACED}]+|`?(?:--?)?{_LETTER}+(?:[{_JOINS}]+{_LETTER}+)*(?:\(\))?`?")
 _UNSPACED_RUN = re.compile(rf"[{_UNSPACED}]+")
 
-_EDGE = rf"[{_JOINS}`{_CALL}]"
-_EDGES = re.compile(rf"[./:@'’`]*(?P<dashes>-*){_EDGE}*(?P<core>[^{_JOINS}`{_CALL}].*?|){_EDGE}*")
-"""A token without the punctuation at its ends, and the dashes that lead it."""
+_EDGES = f"{_JOINS}`{_CALL}"
+"""Punctuation at the ends of a token; dashes in front tell an option and are counted."""
+_EDGES_BUT_DASHES = _EDGES.replace("-", "")
 _CODE = re.compile(r"`[^`]+`[-.:']*")
-_POSSESSIVE = re.compile("['’][sS]$")
+_POSSESSIVES = ("'s", "'S", "’s", "’S")
 _JOIN = re.compile(rf"[{_JOINS}_]+")
 _SEGMENT_JOIN = re.compile(r"[./:@]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -75,24 +75,22 @@ def take_apart(raw: str) -> Token:
         return Token((raw,))
     if is_unspaced(raw):
         return Token(_bigrams(raw))
-    pieces = raw.strip("`").split("`")
-    if len(pieces) > 1:  # `this`/`that`
-        return _join([take_apart(f"`{piece}`") for piece in pieces])
-    edged = _EDGES.fullmatch(raw)
-    core = _strip_emphasis(_POSSESSIVE.sub("", edged["core"])) if edged else ""
-    if not edged or not core:
+    if "`" in raw.strip("`"):  # `this`/`that`
+        return _join([take_apart(f"`{piece}`") for piece in raw.strip("`").split("`")])
+    dashes, core = _strip_edges(raw)
+    if not core:
         return Token()
-    if (version := _VERSION.fullmatch(core)) is not None:
+    if core[0] in "vV0123456789" and (version := _VERSION.fullmatch(core)) is not None:
         return _take_version_apart(version)
     parts = tuple(
-        part for piece in _JOIN.split(core) if piece for part in _HUMP.split(piece) if len(part) <= LONGEST_TERM
+        part for piece in _JOIN.split(core) if piece for part in _split_humps(piece) if len(part) <= LONGEST_TERM
     )
     whole = fold(core)
     if len(whole) > LONGEST_IDENTIFIER or _is_apostrophe_alone(core):
         return Token(parts)
     segments = _SEGMENT_JOIN.split(core)
-    inner = tuple(fold(segment) for segment in segments if _names(segment)) if len(segments) > 1 else ()
-    return Token(parts, (whole,) if len(parts) > 1 else (), _spell(raw, core, edged["dashes"]), inner)
+    inner = tuple([fold(segment) for segment in segments if _names(segment)]) if len(segments) > 1 else ()
+    return Token(parts, (whole,) if len(parts) > 1 else (), _spell(raw, core, dashes), inner)
 
 
 def is_simple(raw: str) -> bool:
@@ -160,8 +158,18 @@ def _is_apostrophe_alone(core: str) -> bool:
     return ("'" in core or "’" in core) and core.replace("'", "").replace("’", "").isalpha()
 
 
-def _strip_emphasis(core: str) -> str:
-    return core.strip("_") if core[:1] == core[-1:] == "_" else core
+def _strip_edges(raw: str) -> tuple[str, str]:
+    """The dashes in front of a token, and the token without what is around it."""
+    left = raw.lstrip(_EDGES_BUT_DASHES)
+    core = left.strip(_EDGES)
+    dashes = left[: len(left) - len(left.lstrip("-"))]
+    if core.endswith(_POSSESSIVES):
+        core = core[:-2]
+    return dashes, core.strip("_") if core[:1] == core[-1:] == "_" else core  # emphasis
+
+
+def _split_humps(piece: str) -> list[str]:
+    return [piece] if piece.islower() or not piece.isascii() else _HUMP.split(piece)
 
 
 def _join(tokens: list[Token]) -> Token:

@@ -18,7 +18,7 @@ from refdesk.search.engines.interface import Grain
 SCHEMA_VERSION = 1
 """In the folder's name: another schema is another index, and is filled by re-indexing."""
 NUMBERS = ("id_high", "id_low", "document_high", "document_low", "stamp")
-LABELS = ("id", "document_id", "source", "version", "kind", "language", "folders")
+LABELS = ("id", "document_id", "source", "version", "kind", "language")
 
 _GRAIN_FOLDERS = {Grain.CHUNK: "chunks", Grain.DOCUMENT: "documents"}
 
@@ -28,7 +28,7 @@ def build_schema() -> tantivy.Schema:
     builder = tantivy.SchemaBuilder()
     for name in NUMBERS:
         builder.add_unsigned_field(name, fast=True)
-    for name in LABELS:
+    for name in (*LABELS, "folders"):
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
     builder.add_text_field("terms", tokenizer_name="whitespace", index_option="freq")
     builder.add_text_field("identifiers", tokenizer_name="whitespace", index_option="basic")

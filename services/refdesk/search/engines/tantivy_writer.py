@@ -19,10 +19,10 @@ import tantivy
 from refdesk import failpoints
 from refdesk.child import serve
 from refdesk.errors import Unavailable
-from refdesk.search.analysis import analyze
 from refdesk.search.engines.interface import Grain, IndexName, SweepItem, Swept, WordItem, Written
 from refdesk.search.engines.paths import join_id, list_folders, split_id
-from refdesk.search.engines.tantivy_schema import build_schema, name_folder, open_index, read_numbers
+from refdesk.search.engines.tantivy_schema import LABELS, NUMBERS, build_schema, name_folder, open_index, read_numbers
+from refdesk.search.entries import analyze_entry
 
 HEAP_BYTES = 20_000_000
 """Of each open writer, for entries not yet written out; tantivy takes at least 15 MB and uses it only while it writes."""
@@ -173,17 +173,13 @@ def _sweep_grains(writers: dict[Grain, _GrainWriter], item: SweepItem) -> Swept:
 
 
 def _build_document(item: WordItem) -> tantivy.Document:
-    facets = item.facets
-    headings = "\n".join(item.headings)
-    path = facets.path.rpartition(".")[0] or facets.path
-    analysis = analyze(f"{path.replace('/', ' ')}\n{headings}\n{headings}\n{item.text}", facets.language)
+    facets, analysis = item.facets, analyze_entry(item)
     document = tantivy.Document()
-    (id_high, id_low), (document_high, document_low) = split_id(item.id), split_id(item.document_id)
-    numbers = (id_high, id_low, document_high, document_low, item.stamp)
-    for name, number in zip(("id_high", "id_low", "document_high", "document_low", "stamp"), numbers, strict=True):
+    numbers = (*split_id(item.id), *split_id(item.document_id), item.stamp)
+    for name, number in zip(NUMBERS, numbers, strict=True):
         document.add_unsigned(name, number)
-    labels = {"id": item.id, "document_id": item.document_id, "source": facets.source, "version": facets.version}
-    for name, label in (labels | {"kind": facets.kind, "language": facets.language}).items():
+    labels = (item.id, item.document_id, facets.source, facets.version, facets.kind, facets.language)
+    for name, label in zip(LABELS, labels, strict=True):
         document.add_text(name, label)
     for folder in list_folders(facets.path):
         document.add_text("folders", folder)
