@@ -22,6 +22,8 @@ START_TIMEOUT_SECONDS = 60.0
 CLOSE_TIMEOUT_SECONDS = 10.0
 """How long a child may end its work after its input was closed; it is killed then."""
 FRAME_LIMIT_BYTES = 256 * 1024 * 1024
+ALLOCATOR = {"MALLOC_ARENA_MAX": "1", "MALLOC_TRIM_THRESHOLD_": "131072", "MALLOC_MMAP_THRESHOLD_": "131072"}
+"""glibc's: a child works in bursts and gives back what it does not need between them. The keyword writer keeps 45 MB so, 103 without."""
 
 
 class _Call:
@@ -204,7 +206,7 @@ class Child:
             return run
 
     async def _spawn(self) -> asyncio.subprocess.Process:
-        environment = dict(os.environ)
+        environment = ALLOCATOR | os.environ
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))  # it imports what this process imports
         environment[PARENT_VARIABLE] = str(os.getpid())
         environment[MEMORY_VARIABLE] = str(self._memory_limit_bytes or "")
