@@ -156,10 +156,10 @@ class Consumer:
             self._backoff.reset()
             for outcome in outcomes:
                 metrics.PUBLISHED.labels(outcome.ending.value).inc()
+            self._published(one.project, sum(outcome.ending is Ending.PUBLISHED for outcome in outcomes))
             settling = zip(one.jobs, outcomes, strict=True)
             await asyncio.gather(*(self._settle(one.publisher, job, outcome) for job, outcome in settling))
             metrics.BATCH_SECONDS.observe(time.perf_counter() - one.started_at)
-            self._published(one.project, sum(outcome.ending is Ending.PUBLISHED for outcome in outcomes))
 
     async def _settle(self, publisher: Publisher, job: Job, outcome: Outcome) -> None:
         if outcome.ending in SETTLED:
