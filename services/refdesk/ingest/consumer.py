@@ -66,11 +66,13 @@ class Consumer:
         settings: IngestSettings,
         *,
         published: Callable[[str, int], None] = lambda project, count: None,
+        settled: Callable[[str], None] = lambda project: None,
     ) -> None:
         self._events = events
         self._publishers = publishers
         self._settings = settings
         self._published = published
+        self._settled = settled
         self._failures: dict[tuple[str, str, str], int] = {}
         self._in_flight: set[Delivery] = set()
         self._backoff = Backoff(settings.outage_seconds)
@@ -80,6 +82,11 @@ class Consumer:
     def drained(self) -> bool:
         """Whether it was asked to end."""
         return self._draining.is_set()
+
+    @property
+    def loads(self) -> bool:
+        """Whether a first or large load is under way: its words go before its vectors."""
+        return any(delivery.event.bulk for delivery in self._in_flight)
 
     def drain(self) -> None:
         """Asks `run` to fetch nothing more and to end when what it has is settled."""
@@ -159,6 +166,7 @@ class Consumer:
             self._published(one.project, sum(outcome.ending is Ending.PUBLISHED for outcome in outcomes))
             settling = zip(one.jobs, outcomes, strict=True)
             await asyncio.gather(*(self._settle(one.publisher, job, outcome) for job, outcome in settling))
+            self._settled(one.project)
             metrics.BATCH_SECONDS.observe(time.perf_counter() - one.started_at)
 
     async def _settle(self, publisher: Publisher, job: Job, outcome: Outcome) -> None:

@@ -45,6 +45,7 @@ class ProjectWork:
         embedding: Embedding,
         parsers: Parsers,
         events: Events,
+        loads: Callable[[], bool],
     ) -> None:
         self.slug = slug
         self.declared = declared
@@ -54,7 +55,7 @@ class ProjectWork:
         stores = Stores(slug, docstore, search, settings.call_seconds)
         generations = functools.partial(catalog.generations, slug)
         sources = {source.name: Followed(source, open_source(source)) for source in declared.sources}
-        self.vectors = Vectors(stores, embedding, generations, self._correct, settings)
+        self.vectors = Vectors(stores, embedding, generations, self._correct, settings, loads)
         self.publisher = Publisher(stores, sources, parsers, generations, behind=self.vectors)
         self.reconciler = Reconciler(
             stores,

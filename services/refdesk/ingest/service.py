@@ -66,11 +66,18 @@ class IngestService:
                 embedding,
                 parsers or self._children,
                 events,
+                lambda: self._consumer.loads,
             )
             for slug, declared in projects.items()
         }
         publishers = {slug: project.publisher for slug, project in self._projects.items()}
-        self._consumer = Consumer(events, publishers, settings, published=self._count)
+        self._consumer = Consumer(
+            events,
+            publishers,
+            settings,
+            published=self._count,
+            settled=lambda slug: self._projects[slug].vectors.kick(),
+        )
         self._reason = "it is starting"
         self._tasks: list[asyncio.Task[None]] = []
         self._consuming: asyncio.Task[None] | None = None

@@ -60,12 +60,14 @@ class Vectors:
         generations: Callable[[], Awaitable[Sequence[Generation]]],
         too_long: TooLong,
         settings: IngestSettings,
+        loads: Callable[[], bool] = lambda: False,
     ) -> None:
         self._stores = stores
         self._embedding = embedding
         self._generations = generations
         self._too_long = too_long
         self._settings = settings
+        self._loads = loads
         self._kicked = asyncio.Event()
         self._claimed: set[str] = set()
         self._resting: dict[str, float] = {}
@@ -132,13 +134,15 @@ class Vectors:
         return await self._refresh()
 
     async def _claim(self, generation: Generation) -> list[str]:
-        """Documents with work left that no other lane has, changed before bulk, for about one round."""
+        """Documents with work left that no other lane has, changed before bulk, for about one round; no bulk while its words come in."""
         claimed: list[str] = []
         chunk_count, token = 0, ""
         now = asyncio.get_running_loop().time()
         while chunk_count < self._settings.vector_round_chunks:
             page = await self._stores.list_unfinished(generation.name, token)
             for one in page.documents:
+                if one.bulk and self._loads():
+                    return claimed
                 rests = self._resting.get(one.document_id, 0.0) > now
                 if chunk_count >= self._settings.vector_round_chunks or one.document_id in self._claimed or rests:
                     continue

@@ -297,16 +297,18 @@ class ListUnfinishedResponse(_message.Message):
     def __init__(self, documents: _Optional[_Iterable[_Union[UnfinishedDocument, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class UnfinishedDocument(_message.Message):
-    __slots__ = ("document_id", "revision", "missing_count", "swept")
+    __slots__ = ("document_id", "revision", "missing_count", "swept", "bulk")
     DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
     REVISION_FIELD_NUMBER: _ClassVar[int]
     MISSING_COUNT_FIELD_NUMBER: _ClassVar[int]
     SWEPT_FIELD_NUMBER: _ClassVar[int]
+    BULK_FIELD_NUMBER: _ClassVar[int]
     document_id: str
     revision: int
     missing_count: int
     swept: bool
-    def __init__(self, document_id: _Optional[str] = ..., revision: _Optional[int] = ..., missing_count: _Optional[int] = ..., swept: _Optional[bool] = ...) -> None: ...
+    bulk: bool
+    def __init__(self, document_id: _Optional[str] = ..., revision: _Optional[int] = ..., missing_count: _Optional[int] = ..., swept: _Optional[bool] = ..., bulk: _Optional[bool] = ...) -> None: ...
 
 class HydrateChunksRequest(_message.Message):
     __slots__ = ("project", "generation", "chunk_ids", "include_neighbors")

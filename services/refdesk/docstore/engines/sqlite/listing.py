@@ -70,6 +70,6 @@ def list_unfinished(
 def _unfinished(bulk: int, put_at: int, packed: bytes, revision: int, missing_count: int, swept: int) -> Unfinished:
     document_id = rows.unpack_id(packed)
     document = pb.UnfinishedDocument(
-        document_id=document_id, revision=revision, missing_count=missing_count, swept=bool(swept)
+        bulk=bool(bulk), document_id=document_id, revision=revision, missing_count=missing_count, swept=bool(swept)
     )
     return Unfinished(UnfinishedKey(bool(bulk), put_at, document_id), document)
