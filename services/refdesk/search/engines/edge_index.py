@@ -70,6 +70,11 @@ class EdgeIndex:
         """`vector_optimizing` while the child is at it and answers nothing else."""
         return "vector_optimizing" if self._optimizing is not None else ""
 
+    async def settled(self) -> None:
+        """Returns when nothing is being optimised."""
+        if self._optimizing is not None:
+            await asyncio.shield(self._optimizing)
+
     async def write(self, index: IndexName, model_id: str, items: Sequence[VectorItem]) -> Written:
         """Writes points. Raises: InvalidArgument for a vector of another dimension or model; Unavailable."""
         if not items:
