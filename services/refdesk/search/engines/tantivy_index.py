@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -34,7 +35,8 @@ SETTLE_SECONDS = 2.0
 MOST_ITEMS_A_COMMIT = 4096
 
 _Answer = TypeVar("_Answer")
-_Waiting = tuple[Sequence[WordItem], "asyncio.Future[Written]"]
+_Waiting = tuple[int, bytes, "asyncio.Future[Written]"]
+"""Number of items, the items pickled (at their own call, so that no group of them holds up the event loop), and who waits."""
 
 
 class TantivyIndex:
@@ -73,7 +75,7 @@ class TantivyIndex:
         if not items:
             return Written(0, ())
         outcome: asyncio.Future[Written] = asyncio.get_running_loop().create_future()
-        self._waiting.setdefault(index, []).append((items, outcome))
+        self._waiting.setdefault(index, []).append((len(items), pickle.dumps(list(items), protocol=5), outcome))
         if index not in self._writing:
             self._writing[index] = asyncio.create_task(self._write_waiting(index))
         return await outcome
@@ -119,9 +121,7 @@ class TantivyIndex:
     def _take_waiting(self, index: IndexName) -> list[_Waiting]:
         waiting = self._waiting.get(index, [])
         taken: list[_Waiting] = []
-        while waiting and (
-            not taken or sum(len(items) for items, _ in taken) + len(waiting[0][0]) <= MOST_ITEMS_A_COMMIT
-        ):
+        while waiting and (not taken or sum(one[0] for one in taken) + waiting[0][0] <= MOST_ITEMS_A_COMMIT):
             taken.append(waiting.pop(0))
         if not waiting:
             self._waiting.pop(index, None)
@@ -129,15 +129,15 @@ class TantivyIndex:
 
     async def _write_batches(self, index: IndexName, batches: list[_Waiting]) -> None:
         try:
-            sent = [list(items) for items, _ in batches]
+            sent = [pickled for _, pickled, _ in batches]
             outcomes: list[Written] = await self._child.call("write", index, sent, timeout_seconds=CALL_TIMEOUT_SECONDS)
             await self._show_commit(index)
         except RefdeskError as error:
-            for _, outcome in batches:
+            for _, _, outcome in batches:
                 if not outcome.done():
                     outcome.set_exception(error)
             return
-        for (_, outcome), written in zip(batches, outcomes, strict=True):
+        for (_, _, outcome), written in zip(batches, outcomes, strict=True):
             if not outcome.done():
                 outcome.set_result(written)
 

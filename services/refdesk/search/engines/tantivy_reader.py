@@ -20,7 +20,7 @@ from refdesk.search.engines.interface import (
     ScoredChunk,
 )
 from refdesk.search.engines.paths import join_id
-from refdesk.search.engines.tantivy_schema import build_schema, name_folder, open_index, read_numbers
+from refdesk.search.engines.tantivy_schema import build_schema, exists, name_folder, open_index, read_numbers
 from refdesk.search.grains import cap_documents
 from refdesk.search.statistics import coverage, identifies, inverse_document_frequency
 
@@ -46,8 +46,7 @@ class IndexReader:
     @staticmethod
     def exists(root: Path, name: IndexName) -> bool:
         """Whether both grains have been created."""
-        folders = [name_folder(root, *name, grain) for grain in Grain]
-        return all(folder.is_dir() and tantivy.Index.exists(str(folder)) for folder in folders)
+        return all(exists(name_folder(root, *name, grain)) for grain in Grain)
 
     def reload(self) -> None:
         """Shows what was committed since."""

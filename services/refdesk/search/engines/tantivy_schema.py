@@ -40,6 +40,15 @@ def name_folder(root: Path, project: str, generation: str, grain: Grain) -> Path
     return root / project / generation / f"{_GRAIN_FOLDERS[grain]}.v{SCHEMA_VERSION}"
 
 
+def exists(folder: Path) -> bool:
+    """Whether an index was created in this folder. Raises: Unavailable where there are parts of one without their list."""
+    if folder.is_dir() and tantivy.Index.exists(str(folder)):
+        return True
+    if any(folder.glob("*.term")):
+        raise _damaged(folder)
+    return False
+
+
 def open_index(folder: Path, schema: tantivy.Schema) -> tantivy.Index:
     """Opens what is there, or creates it. Raises: Unavailable when the folder holds something else."""
     try:
@@ -56,3 +65,7 @@ def read_numbers(
 ) -> list[list[int]]:
     """A column of numbers for each name, in the order of the addresses."""
     return [cast(list[int], searcher.fast_field_values(name, addresses)) for name in names]
+
+
+def _damaged(folder: Path) -> Unavailable:
+    return Unavailable(f"the keyword index in {folder} cannot be opened; delete this folder and index again")

@@ -7,6 +7,7 @@ what a call wrote is there whole or not at all; the caller of a call that died w
 from __future__ import annotations
 
 import contextlib
+import pickle
 import sys
 import time
 from collections import OrderedDict
@@ -122,10 +123,10 @@ class KeywordWriter:
         self._open: OrderedDict[IndexName, dict[Grain, _GrainWriter]] = OrderedDict()
         self._second = ThreadPoolExecutor(1)
 
-    def write(self, index: IndexName, batches: Sequence[Sequence[WordItem]]) -> list[Written]:
-        """Writes several batches with one commit, an outcome for each."""
+    def write(self, index: IndexName, batches: Sequence[bytes]) -> list[Written]:
+        """Writes several batches, each a pickled list of WordItem, with one commit; an outcome for each."""
         with self._writing(index) as writers:
-            return [_write_grains(writers, batch) for batch in batches]
+            return [_write_grains(writers, pickle.loads(batch)) for batch in batches]
 
     def sweep(self, index: IndexName, items: Sequence[SweepItem]) -> list[Swept]:
         """Sweeps documents with one commit, an outcome for each."""
