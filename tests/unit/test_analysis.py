@@ -77,7 +77,7 @@ def test_a_call_is_found_with_and_without_its_parentheses() -> None:
 
 def test_a_single_word_in_backticks_is_an_identifier_and_prose_is_not() -> None:
     assert identifiers_of("set `replicas` to three, please") == {"replicas"}
-    assert identifiers_of("it's the cluster's own, e.g. and i.e. 42 times") == set()
+    assert identifiers_of("it's the cluster's own, e.g. and i.e. 42 times in 5m or 10GB, the 2nd") == set()
 
 
 def test_segments_of_a_path_are_identifiers_too() -> None:

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 
 import psutil
 import pytest
+
 from refdesk.children import Child
 from refdesk.errors import DeadlineExceeded, Internal, InvalidArgument, NotFound, ResourceExhausted, Unavailable
 

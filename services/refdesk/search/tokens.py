@@ -39,6 +39,8 @@ _JOIN = re.compile(rf"[{_JOINS}_]+")
 _SEGMENT_JOIN = re.compile(r"[./:@]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _VERSION = re.compile(r"[vV]?(\d+\.\d+)(?:\.\d+)*")
+_QUANTITY = re.compile(r"\d+[A-Za-z]{1,3}")
+"""5m, 10GB, 2nd: how much, not which."""
 _STRIPPED_MARKS = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u065f]+")
 
 
@@ -149,7 +151,7 @@ def _names(core: str) -> bool:
     """Whether a word looks as if it names something: joined, with digits and letters, or with capitals inside."""
     if core.isalpha():
         return _HUMP.search(core) is not None
-    if core.isdigit():
+    if core.isdigit() or _QUANTITY.fullmatch(core):
         return False
     return any(len(piece) > 1 for piece in _JOIN.split(core))  # not e.g. and i.e.
 
