@@ -27,9 +27,12 @@ class Facets:
     language: str = ""
 
 
+_encoder = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
+
+
 def _encode(*parts: object) -> str:
     """One string for one list of parts: JSON quotes what would run together."""
-    return json.dumps(parts, ensure_ascii=True, separators=(",", ":"))
+    return _encoder.encode(parts)
 
 
 def document_id(project: str, source: str, path: str) -> str:

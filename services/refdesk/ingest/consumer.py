@@ -1,6 +1,6 @@
 """Takes change events from the queue, has them published and settles them; knows nothing of how publishing works.
 
-Two batches are under way: while one is written, the next is read and parsed. An event is settled when its document is committed.
+Three batches are under way: while two are written, the next is read and parsed. An event is settled when its document is committed.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from refdesk.errors import RefdeskError
 from refdesk.ingest import metrics
 from refdesk.ingest.changes import Change, Ending, Outcome
 from refdesk.ingest.events.interface import Delivery, Events
+from refdesk.ingest.pace import Pace
 from refdesk.ingest.publish import Publisher
 from refdesk.ingest.settings import IngestSettings
 from refdesk.ingest.supervision import OUTAGE, Backoff
@@ -28,6 +29,8 @@ FETCH_SECONDS = 5.0
 PROGRESS_SECONDS = 20.0
 """How often the queue is told that events are still being worked on; after 60 s without it delivers them again."""
 LONGEST_RETRY_SECONDS = 300.0
+WRITERS = 2
+"""While one batch is put, swept and settled, the keyword index has the next to write."""
 SETTLED = (Ending.PUBLISHED, Ending.UNCHANGED, Ending.SKIPPED)
 
 
@@ -75,6 +78,7 @@ class Consumer:
         self._settled = settled
         self._failures: dict[tuple[str, str, str], int] = {}
         self._in_flight: set[Delivery] = set()
+        self._pace = Pace(settings.batch_documents)
         self._backoff = Backoff(settings.outage_seconds)
         self._draining = asyncio.Event()
 
@@ -97,11 +101,12 @@ class Consumer:
         prepared: asyncio.Queue[Prepared | None] = asyncio.Queue(maxsize=1)
         async with asyncio.TaskGroup() as tasks:
             telling = tasks.create_task(self._tell_progress())
-            writing = tasks.create_task(self._write_all(prepared))
+            writing = [tasks.create_task(self._write_all(prepared)) for _ in range(WRITERS)]
             while not self._draining.is_set():
                 await self.take(prepared)
-            await prepared.put(None)
-            await writing
+            for _ in writing:
+                await prepared.put(None)
+            await asyncio.wait(writing)
             telling.cancel()
 
     async def take(self, prepared: asyncio.Queue[Prepared | None]) -> None:
@@ -112,6 +117,7 @@ class Consumer:
             await self._hold((), error)
             return
         self._in_flight.update(deliveries)
+        size_bytes = 0
         for project, jobs in self._group(deliveries).items():
             publisher = self._publishers.get(project)
             if publisher is None:
@@ -124,10 +130,12 @@ class Consumer:
             except OUTAGE as error:
                 await self._hold(jobs, error)
             else:
+                size_bytes += batch.size_bytes
                 await prepared.put(Prepared(project, publisher, jobs, batch, started))
+        self._pace.observe(len(deliveries), size_bytes)
 
     async def _fetch(self) -> list[Delivery]:
-        fetching = asyncio.ensure_future(self._events.fetch(self._settings.batch_documents, FETCH_SECONDS))
+        fetching = asyncio.ensure_future(self._events.fetch(self._pace.size, FETCH_SECONDS))
         draining = asyncio.ensure_future(self._draining.wait())
         try:
             await asyncio.wait({fetching, draining}, return_when=asyncio.FIRST_COMPLETED)

@@ -14,7 +14,9 @@ class IngestSettings(BaseModel):
         "file:", description="Queue of changes: file: for a nats-server of our own, or nats://host:port."
     )
     events_max_bytes: int = Field(536_870_912, ge=1_048_576, description="Most bytes that the queue holds.")
-    batch_documents: int = Field(96, ge=1, le=512, description="Most documents that are published in one batch.")
+    batch_documents: int = Field(
+        384, ge=1, le=1024, description="Most documents that are published in one batch; a large load works up to it."
+    )
     parser_children: int = Field(1, ge=1, le=64, description="Processes that parse documents.")
     parser_memory_bytes: int = Field(1_073_741_824, ge=268_435_456, description="Address space of one parser process.")
     parse_seconds: float = Field(20, gt=0, description="Most time that parsing one document may take.")

@@ -44,6 +44,11 @@ class Batch:
     works: list[Work]
     generations: tuple[Generation, ...]
 
+    @property
+    def size_bytes(self) -> int:
+        """Of what was read from the sources."""
+        return sum(len(work.raw.content) for work in self.works if work.raw)
+
 
 def still_open(works: Iterable[Work]) -> list[Work]:
     """Those that have not ended."""

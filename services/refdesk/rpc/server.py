@@ -23,6 +23,7 @@ HEALTH_SECONDS = 0.5
 DRAIN_SECONDS = 20.0
 CONNECTION_AGE_MILLISECONDS = 60_000
 
+
 class Service(Protocol):
     """What the server needs of a service beside its contract."""
 

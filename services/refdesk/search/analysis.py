@@ -16,7 +16,7 @@ import Stemmer
 from refdesk.search.stop_words import STOP_WORDS
 from refdesk.search.tokens import bare_word, cut, fold, is_plain, is_unspaced, split_joined, take_apart
 
-_REMEMBERED_TOKENS = 50_000
+_REMEMBERED_TOKENS = 120_000
 """Most tokens a language whose terms are remembered, some 250 bytes each; then remembering starts anew."""
 _REMEMBERED_RUN = 4
 """Longest run of an unspaced script that is remembered: longer ones hardly come again."""
