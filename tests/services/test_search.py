@@ -173,6 +173,14 @@ async def test_a_semantic_score_is_the_chunks_cosine_and_a_part_of_its_documents
     assert scores[id_of("b1")] == pytest.approx((0, 0), abs=1e-5)
 
 
+async def test_chunks_alone_are_ranked_by_their_own_score_where_that_is_asked(search: Search) -> None:
+    await fill(search)
+    semantic, lexical = (await search.retrieve(ask((SEMANTIC, "keys"), (LEXICAL, "cake"), chunks_only=True))).legs
+    assert {hit.chunk_id: hit.score for hit in semantic.hits}[id_of("a2")] == pytest.approx(0.6, abs=1e-5)
+    both = (await search.retrieve(ask((LEXICAL, "cake")))).legs[0]
+    assert lexical.hits[0].score < both.hits[0].score
+
+
 async def test_a_document_outside_the_list_counts_as_its_last(search: Search) -> None:
     await fill(search)
     (leg,) = (await search.retrieve(ask((SEMANTIC, "both"), document_candidates=1))).legs

@@ -157,6 +157,7 @@ def _retrieve_request(question: Question) -> search_api.RetrieveRequest:
         chunk_candidates=profile.chunk_candidates,
         chunks_per_document=profile.chunks_per_document,
         document_candidates=profile.document_candidates,
+        chunks_only=profile.chunks_only,
     )
 
 

@@ -28,6 +28,8 @@ class Profile:
     """Most chunks of one document in a leg's list."""
     document_candidates: int = 50
     """Whole documents that a leg weighs."""
+    chunks_only: bool = False
+    """Whether whole documents are left out of the ranking: for measuring what they add."""
     kept: int = 50
     """Chunks that go on after hydration."""
     spare: int = 10

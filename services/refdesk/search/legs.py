@@ -19,6 +19,7 @@ from refdesk.search.engines.interface import (
     Candidates,
     Evidence,
     Filter,
+    Found,
     IndexName,
     KeywordIndex,
     ScoredChunk,
@@ -43,6 +44,11 @@ class Look:
     model_id: str
     narrowed: Filter
     candidates: Candidates
+    chunks_only: bool = False
+
+    def weigh(self, found: Found) -> Found:
+        """What was found, without whole documents where chunks alone are asked."""
+        return found._replace(documents={}) if self.chunks_only else found
 
 
 @dataclass(frozen=True)
@@ -113,7 +119,7 @@ class LexicalLeg:
         query = analyze_query(text, await self._words.list_languages(look.index))
         if not query.words:
             return LegOutcome(reason="no_searchable_words")
-        hits = combine_lexical(await self._words.search(look.index, query, look.narrowed, look.candidates))
+        hits = combine_lexical(look.weigh(await self._words.search(look.index, query, look.narrowed, look.candidates)))
         ids = [hit.chunk_id for hit in hits]
         if not ids:
             return LegOutcome()
@@ -146,7 +152,7 @@ class SemanticLeg:
         except _Absent as absent:
             return absent.outcome
         cosines = {hit.chunk_id: hit.score for hit in found.chunks}
-        return LegOutcome(combine_semantic(found), cosines, vector=vector)
+        return LegOutcome(combine_semantic(look.weigh(found)), cosines, vector=vector)
 
     async def measure(self, look: Look, vector: bytes, chunk_ids: list[str]) -> dict[str, float]:
         """Cosines of chunks that other legs found; empty when they cannot be had in time."""

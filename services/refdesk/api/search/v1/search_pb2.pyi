@@ -252,7 +252,7 @@ class Leg(_message.Message):
     def __init__(self, kind: _Optional[_Union[LegKind, str]] = ..., text: _Optional[str] = ...) -> None: ...
 
 class RetrieveRequest(_message.Message):
-    __slots__ = ("project", "generation", "model_id", "filter", "legs", "chunk_candidates", "chunks_per_document", "document_candidates")
+    __slots__ = ("project", "generation", "model_id", "filter", "legs", "chunk_candidates", "chunks_per_document", "document_candidates", "chunks_only")
     PROJECT_FIELD_NUMBER: _ClassVar[int]
     GENERATION_FIELD_NUMBER: _ClassVar[int]
     MODEL_ID_FIELD_NUMBER: _ClassVar[int]
@@ -261,6 +261,7 @@ class RetrieveRequest(_message.Message):
     CHUNK_CANDIDATES_FIELD_NUMBER: _ClassVar[int]
     CHUNKS_PER_DOCUMENT_FIELD_NUMBER: _ClassVar[int]
     DOCUMENT_CANDIDATES_FIELD_NUMBER: _ClassVar[int]
+    CHUNKS_ONLY_FIELD_NUMBER: _ClassVar[int]
     project: str
     generation: str
     model_id: str
@@ -269,7 +270,8 @@ class RetrieveRequest(_message.Message):
     chunk_candidates: int
     chunks_per_document: int
     document_candidates: int
-    def __init__(self, project: _Optional[str] = ..., generation: _Optional[str] = ..., model_id: _Optional[str] = ..., filter: _Optional[_Union[Filter, _Mapping]] = ..., legs: _Optional[_Iterable[_Union[Leg, _Mapping]]] = ..., chunk_candidates: _Optional[int] = ..., chunks_per_document: _Optional[int] = ..., document_candidates: _Optional[int] = ...) -> None: ...
+    chunks_only: bool
+    def __init__(self, project: _Optional[str] = ..., generation: _Optional[str] = ..., model_id: _Optional[str] = ..., filter: _Optional[_Union[Filter, _Mapping]] = ..., legs: _Optional[_Iterable[_Union[Leg, _Mapping]]] = ..., chunk_candidates: _Optional[int] = ..., chunks_per_document: _Optional[int] = ..., document_candidates: _Optional[int] = ..., chunks_only: _Optional[bool] = ...) -> None: ...
 
 class RetrieveResponse(_message.Message):
     __slots__ = ("legs",)
