@@ -85,10 +85,10 @@ def die_at(desk: DeskProcess, seed: int) -> None:
 
 
 def edit(docs: Path, seed: int) -> None:
-    """One edit, the same for the same seed."""
+    """Two edits, the same for the same seed: of any page, and of one that is always under work."""
     rng = random.Random(seed)
-    path = rng.choice(sorted(docs.rglob("*.md")))
-    path.write_text(page(path.stem, f"edit{rng.randrange(10**6)}"), encoding="utf-8")
+    for path in (rng.choice(sorted(docs.rglob("*.md"))), docs / "folder0" / "hot.md"):
+        path.write_text(page(path.stem, f"edit{rng.randrange(10**6)}"), encoding="utf-8")
 
 
 def hash_of(point: str, time: int) -> int:
