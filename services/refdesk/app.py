@@ -11,18 +11,10 @@ import grpc
 import structlog
 
 from refdesk import errors
-from refdesk.docstore.engines.table import document_store
-from refdesk.docstore.service import DocstoreService
-from refdesk.embedder.service import EmbedderService
-from refdesk.gateway.service import GatewayService
-from refdesk.ingest.events.table import events
-from refdesk.ingest.service import IngestService
 from refdesk.rpc.boundary import Near
 from refdesk.rpc.channel import open_channel
 from refdesk.rpc.contract import CONTRACTS
 from refdesk.rpc.far import Far
-from refdesk.search.engines.table import keyword_index, vector_index
-from refdesk.search.service import SearchService
 from refdesk.settings import Settings
 
 log = structlog.get_logger()
@@ -87,38 +79,48 @@ async def _close(services: Sequence[Any]) -> None:
             log.warning("closing was interrupted", service=type(service).__name__)
 
 
-def _docstore(app: App) -> DocstoreService:
+# A process loads the modules of what it runs and of nothing else: docstore by itself has no use for MCP or for a model.
+
+
+def _docstore(app: App) -> Any:
+    from refdesk.docstore.engines.table import document_store
+    from refdesk.docstore.service import DocstoreService
+
     settings = app.settings.docstore
     return DocstoreService(settings, document_store(settings, app.data))
 
 
-def _embedder(app: App) -> EmbedderService:
+def _embedder(app: App) -> Any:
+    from refdesk.embedder.service import EmbedderService
+
     return EmbedderService(app.settings.embedder)
 
 
-def _search(app: App) -> SearchService:
+def _search(app: App) -> Any:
+    from refdesk.search.engines.table import keyword_index, vector_index
+    from refdesk.search.service import SearchService
+
     settings = app.settings.search
-    return SearchService(
-        settings, keyword_index(settings, app.data), vector_index(settings, app.data), app.hold("embedder")
+    words, vectors = keyword_index(settings, app.data), vector_index(settings, app.data)
+    return SearchService(settings, words, vectors, app.hold("embedder"))
+
+
+def _ingest(app: App) -> Any:
+    from refdesk.ingest.events.table import events
+    from refdesk.ingest.service import IngestService
+
+    settings, projects = app.settings.ingest, app.settings.projects
+    docstore, search, embedder = (app.hold(component) for component in ("docstore", "search", "embedder"))
+    return IngestService(settings, projects, docstore, search, embedder, events(settings, app.data))
+
+
+def _gateway(app: App) -> Any:
+    from refdesk.gateway.service import GatewayService
+
+    docstore, search, embedder, ingest = (
+        app.hold(component) for component in ("docstore", "search", "embedder", "ingest")
     )
-
-
-def _ingest(app: App) -> IngestService:
-    settings = app.settings.ingest
-    return IngestService(
-        settings,
-        app.settings.projects,
-        app.hold("docstore"),
-        app.hold("search"),
-        app.hold("embedder"),
-        events(settings, app.data),
-    )
-
-
-def _gateway(app: App) -> GatewayService:
-    return GatewayService(
-        app.settings.gateway, app.hold("docstore"), app.hold("search"), app.hold("embedder"), app.hold("ingest")
-    )
+    return GatewayService(app.settings.gateway, docstore, search, embedder, ingest)
 
 
 BUILDERS: Mapping[str, Callable[[App], Any]] = {
