@@ -15,6 +15,7 @@ from benchmarks.calls import read_questions, time_calls
 from benchmarks.embedding import measure_embedding
 from benchmarks.growth import measure_growth
 from benchmarks.inside import measure_inside
+from benchmarks.parsing import measure_parsing
 from benchmarks.usage import Timing, Usage, wait_for
 from refdesk.embedder.registry import DEFAULT_MODEL
 from refdesk.embedder.settings import EmbedderSettings
@@ -29,7 +30,7 @@ Row = tuple[str, str]
 def main() -> None:
     """Prints one section after another, as each is measured."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", default="", help="embedding, index, inside or growth")
+    parser.add_argument("--only", default="", help="parsing, embedding, index or growth")
     parser.add_argument("--docs", default=str(CORPORA / "opensearch"))
     parser.add_argument("--corpus", default="opensearch", help="whose questions are asked")
     arguments = parser.parse_args()
@@ -37,6 +38,7 @@ def main() -> None:
     if not docs.is_dir():
         docs, arguments.corpus = ROOT / "docs", "opensearch"
     sections = {
+        "parsing": lambda: measure_parsing(docs),
         "embedding": lambda: embedding_rows(),
         "index": lambda: index_rows(docs, arguments.corpus),
         "growth": lambda: measure_growth(docs),
