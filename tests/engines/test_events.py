@@ -144,10 +144,9 @@ async def test_fetch_returns_as_soon_as_an_event_is_published(events: Events) ->
     for bulk in (False, True):
         waiting = asyncio.create_task(fetch_paths(events))
         assert not (await asyncio.wait([waiting], timeout=0.2))[0]
-        begun = time.monotonic()
         await events.publish([make_event(f"late{bulk}", bulk=bulk)])
-        assert await waiting == [f"ops/late{bulk}.md"]
-        assert time.monotonic() - begun < 1
+        async with asyncio.timeout(WAIT_SECONDS / 2):  # it would wait for WAIT_SECONDS
+            assert await waiting == [f"ops/late{bulk}.md"]
 
 
 async def test_what_comes_between_two_fetches_is_not_lost(events: Events) -> None:
@@ -231,11 +230,10 @@ async def test_an_unreachable_server_is_said_and_not_waited_for(server: NatsServ
     await events.start()
     await server.close()
     await until(lambda: _is_unreachable(events))
-    begun = time.monotonic()
-    for call in (lambda: events.publish([make_event("a")]), lambda: events.fetch(1, 5), events.pending):
-        with pytest.raises(Unavailable):
-            await call()
-    assert time.monotonic() - begun < 2
+    for call in (lambda: events.publish([make_event("a")]), lambda: events.fetch(1, 600), events.pending):
+        async with asyncio.timeout(60):
+            with pytest.raises(Unavailable):
+                await call()
     await events.close()
 
 
