@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from refdesk.errors import NotFound
+from refdesk.errors import InvalidArgument, NotFound
 
 FOLDER = ".refdesk"
 NOTE = "desk.json"
@@ -72,9 +72,11 @@ def read_note(data: Path) -> Desk | None:
 def find_url() -> str:
     """Address of the desk to ask: REFDESK_URL, else the newest running desk of this folder's data folders.
 
-    Raises: NotFound, saying how to start one.
+    Raises: NotFound, saying how to start one; InvalidArgument where REFDESK_URL is no address.
     """
     if url := os.environ.get("REFDESK_URL", ""):
+        if not re.match(r"https?://[^/\s]", url):
+            raise InvalidArgument(f"REFDESK_URL is {url}: make it an address, such as http://127.0.0.1:8080")
         return url.rstrip("/")
     notes = sorted(Path(FOLDER).glob(f"*/{NOTE}"), key=lambda path: path.stat().st_mtime, reverse=True)
     for note in notes:

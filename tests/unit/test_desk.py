@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from refdesk.desk import Desk, default_data, find_url, read_note, remove_note, source_name, write_note
-from refdesk.errors import NotFound
+from refdesk.errors import InvalidArgument, NotFound
 
 
 def note(folder: Path, url: str, pid: int) -> Desk:
@@ -37,6 +37,13 @@ def test_no_desk_says_how_to_start_one(tmp_path: Path, monkeypatch: pytest.Monke
 def test_the_variable_wins(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REFDESK_URL", "http://127.0.0.1:9/")
     assert find_url() == "http://127.0.0.1:9"
+
+
+@pytest.mark.parametrize("url", ["notaurl", "127.0.0.1:8080", "file:///etc/passwd", "http://"])
+def test_a_variable_that_is_no_address_is_said(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+    monkeypatch.setenv("REFDESK_URL", url)
+    with pytest.raises(InvalidArgument, match="REFDESK_URL"):
+        find_url()
 
 
 def test_a_torn_note_is_no_note(tmp_path: Path) -> None:

@@ -206,6 +206,12 @@ def test_the_same_file_name_is_nearer_than_any_likeness() -> None:
     assert rank_paths("guide/setup/install.md", paths, 2)[0] == "very/far/away/install.md"
 
 
+@pytest.mark.parametrize("wanted", ["/d/v3/glossary/index.md", "d/v3/Glossary/index.md", "v3/glossary/index.md"])
+def test_among_files_of_one_name_the_nearest_path_comes_first(wanted: str) -> None:
+    paths = [f"d/{version}/{folder}/index.md" for version in ("v1", "v2", "v3") for folder in ("faq", "glossary", "x")]
+    assert rank_paths(wanted, paths, 5)[0] == "d/v3/glossary/index.md"
+
+
 def test_nothing_is_suggested_for_what_is_like_nothing_nor_the_path_itself() -> None:
     assert rank_paths("qqqq/zzzz", ["guide/a.md", "guide/b.md"], 5) == []
     assert rank_paths("guide/a.md", ["guide/a.md"], 5) == []

@@ -28,7 +28,10 @@ def suggest_paths(connection: sqlite3.Connection, project: str, path: str, limit
 
 
 def rank_paths(wanted: str, paths: Iterable[str], limit: int) -> list[str]:
-    """Those like `wanted`: the same file name first, then by likeness of path or file name, then by path."""
+    """Those like `wanted`: the same file name first, then by likeness of path or file name, then by path.
+
+    Among files of the same name the path alone tells: their names are all alike.
+    """
     key = wanted.casefold()
     name = key.rpartition("/")[2]
     words = set(_WORD.findall(key))
@@ -47,8 +50,7 @@ def rank_paths(wanted: str, paths: Iterable[str], limit: int) -> list[str]:
 def _rank(key: str, name: str, path: str) -> tuple[bool, float]:
     other = path.casefold()
     other_name = other.rpartition("/")[2]
-    likeness = max(
-        difflib.SequenceMatcher(None, other, key, autojunk=False).ratio(),
-        difflib.SequenceMatcher(None, other_name, name, autojunk=False).ratio(),
-    )
+    likeness = difflib.SequenceMatcher(None, other, key, autojunk=False).ratio()
+    if other_name != name:
+        likeness = max(likeness, difflib.SequenceMatcher(None, other_name, name, autojunk=False).ratio())
     return other_name != name, -likeness
