@@ -104,7 +104,7 @@ async def test_an_event_comes_out_as_it_went_in(events: Events) -> None:
 
 async def test_an_acknowledged_event_is_gone(events: Events) -> None:
     await events.publish([make_event("a"), make_event("b")])
-    assert await events.pending() == 2
+    await until_pending(events, 2)
     assert await fetch_all(events, 2) == ["ops/a.md", "ops/b.md"]
     await until_pending(events, 0)
     assert await events.fetch(10, 0.05) == []
