@@ -136,6 +136,28 @@ def test_an_unknown_model_is_said(docs: Path, tmp_path: Path) -> None:
     line = refuse("up", "--docs", str(docs), "--data", str(tmp_path / "data"), "--port", "0", "--model", "gpt-9")
     assert "gpt-9" in line
     assert "all-MiniLM-L6-v2" in line
+    assert "reindex" not in line  # to drop the index would not help
+
+
+def test_a_wrong_model_drops_no_index(docs: Path, model: Path, tmp_path: Path) -> None:
+    desk = DeskProcess(docs, tmp_path / "data", model)
+    with running(desk):
+        desk.wait_until_settled(2)
+        desk.stop()
+    refuse("up", "--docs", str(docs), "--data", str(desk.data), "--port", "0", "--model", "gpt-9", "--reindex")
+    assert any((desk.data / "docstore").iterdir())
+
+
+def test_what_no_desk_made_is_not_dropped(docs: Path, model: Path, tmp_path: Path) -> None:
+    ours = tmp_path / "home"
+    (ours / "events").mkdir(parents=True)
+    (ours / "events" / "party.md").write_text("# Party\n\nOn Friday.\n")
+    for data in (ours, docs):
+        line = refuse("up", "--docs", str(docs), "--data", str(data), "--model", str(model), "--port", "0", "--reindex")
+        assert str(data) in line
+        assert "DATA=" in line
+    assert (ours / "events" / "party.md").exists()
+    assert sorted(path.name for path in docs.iterdir()) == ["ops", "travel.md"]
 
 
 def test_a_corrupt_index_is_said_and_kept(docs: Path, model: Path, tmp_path: Path) -> None:
