@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from refdesk.app import App
-from refdesk.commands.folder import held, write_declared
+from refdesk.commands.folder import DECLARED, held, write_declared
 from refdesk.commands.progress import Progress
 from refdesk.commands.serving import bind, served
 from refdesk.commands.stopping import stop_signal
 from refdesk.desk import Desk, default_data, remove_note, source_name, write_note
+from refdesk.embedder.models import find_models
 from refdesk.errors import InvalidArgument
 from refdesk.gateway.operator import beside, build_operator
 from refdesk.settings import Settings, load_here
@@ -43,6 +44,8 @@ async def up(options: UpOptions) -> None:
     Raises: InvalidArgument, Unavailable: what keeps it from starting, and what to do.
     """
     settings, data = prepare(options)
+    find_models(settings.embedder)  # before anything is dropped or made: a wrong name is no fault of the index
+    check_data(data, options.docs)
     with held(data):
         listener = bind(options.host, options.port, "is it taken? choose another with PORT=8081, say")
         if options.reindex:
@@ -58,14 +61,24 @@ async def up(options: UpOptions) -> None:
                 await start(app)
                 write_note(desk)
                 progress.greet()
-                await asyncio.wait(
-                    {asyncio.create_task(stop.wait()), asyncio.create_task(progress.follow())},
-                    return_when="FIRST_COMPLETED",
-                )
+                await follow_until(stop, progress)
             finally:
                 remove_note(desk)
                 progress.say("stopping …")
         await app.close()
+
+
+async def follow_until(stop: asyncio.Event, progress: Progress) -> None:
+    """Shows progress until `stop` is set; a defect of it is raised, not taken for a wish to stop."""
+    stopping, following = asyncio.create_task(stop.wait()), asyncio.create_task(progress.follow())
+    try:
+        await asyncio.wait({stopping, following}, return_when="FIRST_COMPLETED")
+        if following.done():
+            following.result()
+    finally:
+        for task in (stopping, following):
+            task.cancel()
+        await asyncio.gather(stopping, following, return_exceptions=True)
 
 
 async def start(app: App) -> None:
@@ -118,6 +131,21 @@ def checked_folder(docs: str) -> Path:
     if not os.access(folder, os.R_OK | os.X_OK):
         raise InvalidArgument(f"folder {docs} cannot be read: give this user read access to it, or name another")
     return folder
+
+
+def check_data(data: Path, docs: str) -> None:
+    """Keeps a desk from writing among, or dropping, what no desk made.
+
+    Raises: InvalidArgument when the folder is that of the documents, or holds folders of our names without our note.
+    """
+    if docs and data.resolve() == Path(docs).expanduser().resolve():
+        raise InvalidArgument(f"data folder {data} is the folder of documents itself: name another with DATA=path")
+    foreign = [name for name in INDEX_FOLDERS if (data / name).exists()]
+    if foreign and not (data / DECLARED).exists():
+        raise InvalidArgument(
+            f"data folder {data} has no {DECLARED}, so its folder {foreign[0]} is not of a desk's making: "
+            "name another with DATA=path"
+        )
 
 
 def declared(settings: Settings) -> Mapping[str, Any]:
