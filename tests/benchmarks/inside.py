@@ -42,7 +42,7 @@ async def measure_inside(docs: Path, data: Path, questions: list[str]) -> list[t
     try:
         docstore, embedder = app.hold("docstore"), app.hold("embedder")
         watched = Watched(app.hold("search"))
-        core = SearchCore(docstore, watched, Catalog(docstore, embedder, 60))  # type: ignore[arg-type]
+        core = SearchCore(docstore, watched, Catalog(docstore, embedder, None, most_seconds=60, read_seconds=5))  # type: ignore[arg-type]
         project = (await docstore.get_project(docstore_pb2.GetProjectRequest(project="default"))).project
         whole = []
         for number in range(CALLS):

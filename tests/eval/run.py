@@ -72,7 +72,7 @@ async def ask_all(data: Path, corpus: str, source: str, model: str) -> dict[str,
     await app.start()
     try:
         docstore, search, embedder = app.hold("docstore"), app.hold("search"), app.hold("embedder")
-        core = SearchCore(docstore, search, Catalog(docstore, embedder, 60))
+        core = SearchCore(docstore, search, Catalog(docstore, embedder, None, most_seconds=60, read_seconds=5))
         project = (await docstore.get_project(docstore_pb2.GetProjectRequest(project="default"))).project
         return {
             way: [(row, await ask(core, project, row, source, mode, profile)) for row in read_questions(corpus)]

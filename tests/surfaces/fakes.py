@@ -228,6 +228,10 @@ class FakeIngest:
     """Says whether it has published the words of all that it knows."""
 
     words_current: bool = True
+    failed: bool = False
 
     async def get_status(self, request: ingest_api.GetStatusRequest) -> ingest_api.GetStatusResponse:
-        return ingest_api.GetStatusResponse(words_current=self.words_current)
+        state = ingest_api.SOURCE_STATE_FAILED if self.failed else ingest_api.SOURCE_STATE_FOLLOWED
+        return ingest_api.GetStatusResponse(
+            words_current=self.words_current, sources=[ingest_api.SourceStatus(name="policies", state=state)]
+        )

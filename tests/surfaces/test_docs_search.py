@@ -131,6 +131,8 @@ async def test_a_project_without_documents_says_that_nothing_is_indexed() -> Non
     )
     desk.ingest.words_current = False
     assert "indexing is under way: ask again in a few seconds" in await ask(desk, "search_docs", query="x")
+    desk.ingest.failed = True  # the folder is away: seconds will not bring it
+    assert "under way" not in await ask(desk, "search_docs", query="x")
 
 
 @pytest.mark.anyio

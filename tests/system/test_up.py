@@ -145,6 +145,10 @@ def test_a_wrong_model_drops_no_index(docs: Path, model: Path, tmp_path: Path) -
         desk.wait_until_settled(2)
         desk.stop()
     refuse("up", "--docs", str(docs), "--data", str(desk.data), "--port", "0", "--model", "gpt-9", "--reindex")
+    config = tmp_path / "refdesk.yaml"
+    config.write_text(f"projects: {{default: {{model: gpt-9, sources: [{{name: handbook, path: {docs}}}]}}}}")
+    arguments = ("--config", str(config), "--data", str(desk.data), "--port", "0", "--model", str(model), "--reindex")
+    assert "projects.default.model" in refuse("up", *arguments)
     assert any((desk.data / "docstore").iterdir())
 
 

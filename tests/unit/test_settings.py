@@ -39,9 +39,14 @@ def test_environment_wins_over_file_and_overrides_win_over_both(tmp_path: Path) 
             "projects.a.sources.0.paht is not a setting; valid here: base_url, chunk_tokens, contexts",
         ),
         (
-            "projects: {a: {sources: [{name: x}, {name: x}]}}",
+            "projects: {a: {sources: [{name: x, path: /d}, {name: x, kind: push}]}}",
             "two sources have the same name; give each a name of its own",
         ),
+        (
+            "projects: {a: {sources: [{name: x, kind: folder}]}}",
+            "projects.a.sources.0: a source of kind folder needs path, the folder that it follows",
+        ),
+        ("projects: {a: {sources: [{name: x, path: ' '}]}}", "needs path"),
         ("[1, 2]", "must hold keys such as projects:"),
         ("a: [", "is not YAML at line"),
     ],

@@ -61,7 +61,7 @@ class Progress:
 
     async def follow(self) -> None:
         """Shows progress for as long as the desk runs."""
-        shown_at, last, complete = 0.0, "", False
+        shown_at, last, told = 0.0, "", ""
         while True:
             try:
                 counts = await self._counts()
@@ -70,8 +70,13 @@ class Progress:
                 await asyncio.sleep(REFRESH_SECONDS)
                 continue
             line = counts.line()
-            if counts.complete and not complete:
+            if counts.complete and line != told:
+                told = line
                 self.say(f"complete: {line}; following changes, ctrl-C stops")
+                if counts.documents > counts.embeddable:
+                    self._once(
+                        "documents without vectors are found by words: the model does not speak their language, or they hold no text"
+                    )
                 if not counts.listed:
                     self._once(
                         "no documents match in the folder: put Markdown files (*.md, *.mdx) into it, it is followed"
@@ -81,7 +86,7 @@ class Progress:
             ):
                 self._show(line)
                 shown_at = time.monotonic()
-            complete, last = counts.complete, line
+            last = line
             await asyncio.sleep(REFRESH_SECONDS)
 
     def _show(self, line: str) -> None:
