@@ -46,7 +46,9 @@ def _convert(entry: ModelEntry, fetched: Path, tools: Path, made: Path) -> None:
     command = [sys.executable, "-m", "refdesk.embedder.build.convert", entry.model_id, str(fetched), str(made)]
     path = os.pathsep.join(filter(None, (str(tools), os.environ.get("PYTHONPATH", ""))))
     try:
-        subprocess.run(command, check=True, timeout=CONVERT_SECONDS, env=os.environ | {"PYTHONPATH": path}, stdout=sys.stderr)
+        subprocess.run(
+            command, check=True, timeout=CONVERT_SECONDS, env=os.environ | {"PYTHONPATH": path}, stdout=sys.stderr
+        )
     except subprocess.CalledProcessError:
         raise Internal(f"model {entry.model_id} could not be converted: see the message above") from None
     except subprocess.TimeoutExpired:
@@ -67,8 +69,12 @@ def _put_in_place(made: Path, place: Path, before: Path, entry: ModelEntry) -> N
 def main() -> int:
     """Builds or checks what the arguments name."""
     parser = argparse.ArgumentParser(prog="python -m refdesk.embedder.build", description="Builds a model once.")
-    parser.add_argument("--model", default=DEFAULT_MODEL, help=f"{', '.join(ENTRIES)}, or a folder, which is only checked")
-    parser.add_argument("--into", default="", help="folder of models (default: refdesk/models in the user's cache folder)")
+    parser.add_argument(
+        "--model", default=DEFAULT_MODEL, help=f"{', '.join(ENTRIES)}, or a folder, which is only checked"
+    )
+    parser.add_argument(
+        "--into", default="", help="folder of models (default: refdesk/models in the user's cache folder)"
+    )
     parser.add_argument("--locks", type=Path, default=LOCKS, help="folder of the lock files (default: the checkout's)")
     arguments = parser.parse_args()
     entry = ENTRIES.get(arguments.model)

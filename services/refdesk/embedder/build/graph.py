@@ -74,7 +74,9 @@ def quantize_rows(table: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray
 def _add_embeddings(draft: GraphDraft, weights: Weights, shape: EncoderShape) -> str:
     words = _add_words(draft, weights["embeddings.word_embeddings.weight"])
     # every text is of token type 0, so its vector is a part of each position's
-    position_values = weights["embeddings.position_embeddings.weight"] + weights["embeddings.token_type_embeddings.weight"][0]
+    position_values = (
+        weights["embeddings.position_embeddings.weight"] + weights["embeddings.token_type_embeddings.weight"][0]
+    )
     positions = draft.keep("positions", position_values)
     length = draft.add("Shape", "input_ids", start=1, end=2)
     first = draft.keep("first", np.array([0], np.int64))
@@ -114,7 +116,9 @@ def _add_layer(draft: GraphDraft, weights: Weights, shape: EncoderShape, layer: 
 
 def _add_attention(draft: GraphDraft, weights: Weights, shape: EncoderShape, prefix: str, state: str) -> str:
     parts = [f"{prefix}attention.self.{part}" for part in ("query", "key", "value")]
-    matrix = draft.keep(f"{prefix}attention.weight", np.concatenate([weights[f"{part}.weight"].T for part in parts], axis=1))
+    matrix = draft.keep(
+        f"{prefix}attention.weight", np.concatenate([weights[f"{part}.weight"].T for part in parts], axis=1)
+    )
     bias = draft.keep(f"{prefix}attention.bias", np.concatenate([weights[f"{part}.bias"] for part in parts]))
     return draft.add("Attention", state, matrix, bias, domain=FUSED, num_heads=shape.heads)
 

@@ -6,6 +6,7 @@ points; a directory of tensors by offset. A block is a float16 scale and 32 numb
 
 from __future__ import annotations
 
+import itertools
 import struct
 from dataclasses import dataclass
 from pathlib import Path
@@ -102,7 +103,7 @@ def _read_vocabulary(reader: _Reader) -> UnigramVocabulary:
     offsets = reader.take(f"{count + 1}I")
     scores = reader.take(f"{count}f")
     text = reader.take_bytes(text_bytes)
-    pieces = (text[start:stop].decode() for start, stop in zip(offsets, offsets[1:], strict=False))
+    pieces = (text[start:stop].decode() for start, stop in itertools.pairwise(offsets))
     normalized = _read_normalizer(reader)
     return UnigramVocabulary(tuple(zip(pieces, scores, strict=True)), begin, end, unknown, normalized)
 
