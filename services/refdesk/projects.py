@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 SLUG = r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"
 RESERVED_SLUGS = frozenset({"docs", "all", "health", "api"})
@@ -49,6 +49,13 @@ class SourceSettings(Declared):
     def end_with_slash(cls, value: str) -> str:
         """A base URL ends with one slash, so that paths can be put behind it."""
         return value.rstrip("/") + "/" if value else ""
+
+    @model_validator(mode="after")
+    def refuse_no_path(self) -> Self:
+        """Without one, the folder that the desk happens to be started in would be indexed."""
+        if self.kind == "folder" and not self.path.strip():
+            raise ValueError("a source of kind folder needs path, the folder that it follows")
+        return self
 
 
 class ProjectSettings(Declared):
