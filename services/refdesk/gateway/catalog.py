@@ -131,14 +131,15 @@ class Catalog:
         return Floor(cosine, model.floor_coverage if own_coverage is None else own_coverage)
 
     async def is_indexing(self, project: docstore_api.Project) -> bool:
-        """Whether documents of a project are known that cannot be found by their words yet."""
+        """Whether documents of a project are known, or looked for, that cannot be found by their words yet."""
         if self._ingest is None:
             return False
         try:
             status = await self._ingest.get_status(ingest_api.GetStatusRequest(project=project.slug))
         except errors.RefdeskError:
             return False
-        return not status.words_current
+        failed = any(source.state == ingest_api.SOURCE_STATE_FAILED for source in status.sources)
+        return not status.words_current and (status.pending_events > 0 or not failed)
 
     async def _known_models(self) -> Mapping[str, embedder_api.Model]:
         async def read() -> Mapping[str, embedder_api.Model]:
