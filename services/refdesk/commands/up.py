@@ -44,7 +44,7 @@ async def up(options: UpOptions) -> None:
     Raises: InvalidArgument, Unavailable: what keeps it from starting, and what to do.
     """
     settings, data = prepare(options)
-    find_models(settings.embedder)  # before anything is dropped or made: a wrong name is no fault of the index
+    check_models(settings)  # before anything is dropped or made: a wrong name is no fault of the index
     check_data(data, options.docs)
     with held(data):
         listener = bind(options.host, options.port, "is it taken? choose another with PORT=8081, say")
@@ -131,6 +131,20 @@ def checked_folder(docs: str) -> Path:
     if not os.access(folder, os.R_OK | os.X_OK):
         raise InvalidArgument(f"folder {docs} cannot be read: give this user read access to it, or name another")
     return folder
+
+
+def check_models(settings: Settings) -> None:
+    """Looks for every model that is named.
+
+    Raises: InvalidArgument, NotFound: which one is not there, and what to do.
+    """
+    hosted = [folder.entry.model_id for folder in find_models(settings.embedder)]
+    for slug, project in settings.projects.items():
+        if project.model and project.model not in hosted:
+            raise InvalidArgument(
+                f"projects.{slug}.model: {project.model} is not hosted, but {', '.join(hosted)}: "
+                "name one of these, or add it to embedder.also_host"
+            )
 
 
 def check_data(data: Path, docs: str) -> None:
