@@ -61,6 +61,9 @@ def test_an_integral_number_is_an_integer() -> None:
             'find takes no argument "limt" (did you mean limit?); valid: query, limit, source, from',
         ),
         ({"query": "a", "zzz": 3}, 'find takes no argument "zzz"; valid: query, limit, source, from'),
+        ({"query": "a", "s" * 100: 3}, f'find takes no argument "{"s" * 60}"; valid: query, limit, source, from'),
+        ({"query": "a", "source": "s" * 16_385}, "source has more than 16,384 characters; send a shorter one"),
+        ({"query": "x" * 20_000}, "query must be a text of 1 to 10 characters, not 20,000 characters"),
         ({"query": "\ud800"}, "query holds half a character (a lone surrogate): send whole Unicode characters"),
     ],
 )

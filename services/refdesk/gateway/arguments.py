@@ -10,6 +10,10 @@ from typing import Any
 from refdesk.errors import InvalidArgument
 
 TEXT, INTEGER = "string", "integer"
+MOST_CHARACTERS = 16_384
+"""Of any text: errors repeat what they refuse, and the longest that is right is a path of 4,096 bytes in a cursor."""
+NAME_CHARACTERS = 60
+"""What is looked at of the name of an unknown argument."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +82,12 @@ def input_schema(arguments: Sequence[Argument]) -> dict[str, Any]:
 
 
 def check_text(name: str, text: str) -> None:
-    """Refuses what cannot be stored or sent as text.
+    """Refuses what cannot be stored or sent as text, or is longer than any that could be right.
 
     Raises: InvalidArgument.
     """
+    if len(text) > MOST_CHARACTERS:
+        raise InvalidArgument(f"{name} has more than {MOST_CHARACTERS:,} characters; send a shorter one")
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -125,11 +131,11 @@ def _read_integer(argument: Argument, value: Any) -> int:
 def _read_text(argument: Argument, value: Any) -> str:
     if not isinstance(value, str):
         raise InvalidArgument(f"{argument.name} must be {_takes(argument)}, not {_shown(value)}")
+    if argument.most and len(value) > argument.most:
+        raise InvalidArgument(f"{argument.name} must be {_takes(argument)}, not {len(value):,} characters")
     check_text(argument.name, value)
     if argument.least and not value.strip():
         raise InvalidArgument(f"{argument.name} must be {_takes(argument)}, not empty")
-    if argument.most and len(value) > argument.most:
-        raise InvalidArgument(f"{argument.name} must be {_takes(argument)}, not {len(value):,} characters")
     return value
 
 
@@ -150,7 +156,8 @@ def _shown(value: Any) -> str:
 
 
 def _unknown(tool: str, name: str, names: Sequence[str]) -> str:
+    name = name[:NAME_CHARACTERS]
     near = difflib.get_close_matches(name, names, n=1)
     hint = f" (did you mean {near[0]}?)" if near else ""
-    taken = " ".join(name[:60].split())
+    taken = " ".join(name.split())
     return f'{tool} takes no argument "{taken}"{hint}; valid: {", ".join(names)}'
