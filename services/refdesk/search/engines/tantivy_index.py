@@ -30,6 +30,8 @@ from refdesk.search.engines.tantivy_reader import IndexReader
 
 CALL_TIMEOUT_SECONDS = 120.0
 """Of one write in the child; beyond it something hangs, and the child is started anew."""
+CLOSE_SECONDS = 5.0
+"""At a stop, for writes under way; a child that hangs is then killed, and what nobody was told is written comes again."""
 SETTLE_SECONDS = 2.0
 """After a commit tantivy merges segments behind it; readers take the merged ones up after this time."""
 MOST_ITEMS_A_COMMIT = 4096
@@ -64,8 +66,9 @@ class TantivyIndex:
             await self._find_reader(IndexName(folder.parent.name, folder.name))
 
     async def close(self) -> None:
-        """Finishes writes under way and ends the child."""
-        await asyncio.gather(*self._writing.values())
+        """Finishes writes under way, within bounds, and ends the child."""
+        if self._writing:
+            await asyncio.wait(self._writing.values(), timeout=CLOSE_SECONDS)
         await self._child.close()
         self._threads.shutdown(wait=False)
         self._readers.clear()
