@@ -47,6 +47,10 @@ def main() -> None:
         "--misses", action="store_true", help="names the questions whose page is not among the first five"
     )
     arguments = parser.parse_args()
+    if not CORPORA.is_dir():
+        parser.exit(
+            1, f"no documentation sets at {CORPORA}: put them there, or name their folder with REFDESK_CORPORA\n"
+        )
     rows: Rows = {}
     for corpus, folder in FOLDERS.items():
         if arguments.only in ("", corpus):
