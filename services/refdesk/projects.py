@@ -8,7 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 SLUG = r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"
 RESERVED_SLUGS = frozenset({"docs", "all", "health", "api"})
-SURFACES = ("docs", "site", "procedures", "notes", "connector")
+SURFACES = ("docs",)
+"""That are built; more come with later releases."""
 
 Slug = Annotated[str, Field(pattern=SLUG)]
 
@@ -61,13 +62,24 @@ class SourceSettings(Declared):
 class ProjectSettings(Declared):
     """The unit of isolation: its own documents, model, floor, pins."""
 
-    surfaces: tuple[Literal["docs", "site", "procedures", "notes", "connector"], ...] = ("docs",)
+    surfaces: tuple[str, ...] = Field(
+        ("docs",), min_length=1, description="What /mcp serves; docs is all there is yet."
+    )
     description: str = Field("", max_length=300)
     model: str = Field("", description="Model id; empty: the embedder's default.")
     floor: FloorSettings = Field(default_factory=lambda: FloorSettings(cosine=None, coverage=None))
     pins: tuple[str, ...] = ()
     structured_output: bool = Field(False, description="Tools publish output schemas and structured content.")
     sources: tuple[SourceSettings, ...] = ()
+
+    @field_validator("surfaces")
+    @classmethod
+    def refuse_unserved(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        """A surface that nothing serves would leave every address without an answer."""
+        for surface in value:
+            if surface not in SURFACES:
+                raise ValueError(f"no surface {surface} is served; valid: {', '.join(SURFACES)}")
+        return value
 
     @field_validator("sources")
     @classmethod

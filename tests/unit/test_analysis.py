@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refdesk.search.analysis import analyze, analyze_query
+from refdesk.search.analysis import analyze, analyze_query, guess_language
 
 
 def terms_of(text: str, language: str = "en") -> set[str]:
@@ -176,3 +176,20 @@ def test_identifiers_of_a_query_are_told_from_what_may_be_a_common_word(
 ) -> None:
     (identifier,) = analyze_query(query, ["en"]).identifiers
     assert (identifier.spellings, identifier.is_plain) == (spellings, is_plain)
+
+
+@pytest.mark.parametrize(
+    ("text", "languages", "language"),
+    [
+        ("Wie rolle ich ein Release auf eine frühere Version zurück?", ("de", "en", "ja"), "de"),
+        ("comment revenir à une version de la release", ("fr", "en"), "fr"),
+        ("how do I roll back a release", ("de", "en"), "en"),
+        ("what was in the die cast", ("de", "en"), "en"),
+        ("helm rollback", ("de", "en"), ""),
+        ("Wie rolle ich ein Release auf eine frühere Version zurück?", ("en",), ""),
+        ("in was", ("de", "en"), ""),
+        ("", ("de",), ""),
+    ],
+)
+def test_small_words_tell_a_querys_language(text: str, languages: tuple[str, ...], language: str) -> None:
+    assert guess_language(text, languages) == language

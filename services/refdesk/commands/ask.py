@@ -30,9 +30,7 @@ async def call(tool: str, arguments: dict[str, Any]) -> tuple[str, bool]:
     try:
         async with Client(url) as client:
             result = await client.call_tool(tool, arguments)
-    except (OSError, ExceptionGroup) as failure:
-        raise Unavailable(
-            f"the desk at {url} does not answer ({type(failure).__name__}): is it still running?"
-        ) from None
+    except (OSError, ExceptionGroup):
+        raise Unavailable(f"the desk at {url} does not answer: is it still running?") from None
     texts = [part.text for part in result.content if isinstance(part, TextContent)]
     return "\n".join(texts), bool(result.is_error)

@@ -33,6 +33,8 @@ class Question:
     filter: search_api.Filter
     profile: Profile
     mode: str = HYBRID
+    embedded_share: float = 1.0
+    """Of the documents that are to have vectors, those that have them: while most have none, meaning weighs little."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,7 @@ class SearchCore:
         profile = question.profile
         response = await self._search.retrieve(_retrieve_request(question))
         legs = read_legs(response.legs)
-        fused = fuse(legs.ranked(profile))
+        fused = fuse(legs.ranked(profile, question.embedded_share))
         asked = [hit.chunk_id for hit in fused[: profile.kept + profile.spare]]
         chunks = await self._hydrate(question, asked)
         stale = frozenset(asked) - chunks.keys()

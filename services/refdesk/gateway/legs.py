@@ -66,9 +66,10 @@ class Legs:
         """Whether words should have been searched and were not."""
         return any(leg.name == LEXICAL and leg.failed for leg in self.absent)
 
-    def ranked(self, profile: Profile) -> list[RankedLeg]:
-        """The lists to fuse, weighted as the profile says."""
-        weights = {LEXICAL: profile.lexical_weight, SEMANTIC: profile.semantic_weight}
+    def ranked(self, profile: Profile, embedded_share: float = 1.0) -> list[RankedLeg]:
+        """The lists to fuse, weighted as the profile says; a semantic one beside words only as far as documents have vectors."""
+        share = embedded_share if self.mode == HYBRID else 1.0
+        weights = {LEXICAL: profile.lexical_weight, SEMANTIC: profile.semantic_weight * share}
         return [RankedLeg(weights[leg.name], leg.chunk_ids, leg.name == SEMANTIC) for leg in self.ran]
 
 

@@ -33,7 +33,10 @@ def bound(function: Call, component: str, method: Method) -> Call:
 
     Raises: one of refdesk.errors, and CancelledError when the caller gave up.
     """
-    outcomes = {kind: CALL_SECONDS.labels(component, method.name, kind.reason) for kind in errors.CLASSES}
+
+    def failed(kind: type[errors.RefdeskError], seconds: float) -> None:
+        CALL_SECONDS.labels(component, method.name, kind.reason).observe(seconds)
+
     done = CALL_SECONDS.labels(component, method.name, "ok")
 
     async def call(request: Any) -> Any:
@@ -41,11 +44,11 @@ def bound(function: Call, component: str, method: Method) -> Call:
         try:
             response = await _within_deadline(function, request, component)
         except errors.RefdeskError as error:
-            outcomes[error_class(error)].observe(time.perf_counter() - started)
+            failed(error_class(error), time.perf_counter() - started)
             raise
         except Exception:
             log.exception("call failed", component=component, method=method.name)
-            outcomes[errors.Internal].observe(time.perf_counter() - started)
+            failed(errors.Internal, time.perf_counter() - started)
             raise errors.Internal(f"{component} failed; its log says why") from None
         done.observe(time.perf_counter() - started)
         return response

@@ -20,6 +20,7 @@ _REMEMBERED_TOKENS = 120_000
 """Most tokens a language whose terms are remembered, some 250 bytes each; then remembering starts anew."""
 _REMEMBERED_RUN = 4
 """Longest run of an unspaced script that is remembered: longer ones hardly come again."""
+_TELLING_STOP_WORDS = 2
 _QUOTED = re.compile(r"[\"“”«»]([^\"“”«»`\s]+)[\"“”«»]")
 
 _ALGORITHMS = {
@@ -95,6 +96,18 @@ def analyze_query(text: str, languages: Iterable[str]) -> QueryAnalysis:
         if token.own:
             identifiers[QueryIdentifier(token.own, is_plain(raw))] = None
     return QueryAnalysis(tuple(words), tuple(wholes), tuple(identifiers))
+
+
+def guess_language(text: str, languages: Iterable[str]) -> str:
+    """The language among `languages` and English that a query's stop words speak for; empty where they do not tell.
+
+    It takes two of them, and more than of any other: `die`, `in` and `was` are words of several.
+    """
+    plain = {part for token in cut(text) for part in split_joined(token.lower())}
+    counts = {language: len(STOP_WORDS[language] & plain) for language in {"en", *languages} if language in STOP_WORDS}
+    best = max(counts, key=lambda language: (counts[language], language == "en"))
+    most = counts.pop(best)
+    return best if most >= _TELLING_STOP_WORDS and most > max(counts.values(), default=0) else ""
 
 
 def stem(part: str, language: str) -> str:

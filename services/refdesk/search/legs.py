@@ -10,10 +10,10 @@ from typing import TypeVar
 
 from refdesk.api.embedder.v1 import embedder_pb2 as embedder_pb
 from refdesk.api.embedder.v1.embedder_protocol import Embedder
-from refdesk.errors import DeadlineExceeded, Internal, ResourceExhausted, Unavailable
+from refdesk.errors import DeadlineExceeded, Internal, RefdeskError, ResourceExhausted, Unavailable
 from refdesk.language import UNDETERMINED, query_language
 from refdesk.rpc import deadline
-from refdesk.search.analysis import analyze_query
+from refdesk.search.analysis import analyze_query, guess_language
 from refdesk.search.breaker import Breaker
 from refdesk.search.engines.interface import (
     Candidates,
@@ -130,8 +130,9 @@ class LexicalLeg:
 class SemanticLeg:
     """Finds by meaning: of a query, or of a made-up passage."""
 
-    def __init__(self, settings: SearchSettings, vectors: VectorIndex, embedder: Embedder) -> None:
+    def __init__(self, settings: SearchSettings, words: KeywordIndex, vectors: VectorIndex, embedder: Embedder) -> None:
         self._is_on = "semantic" in settings.legs
+        self._words = words
         self._vectors = vectors
         self._embedder = embedder
         self._embedding = _Stage("embedder", settings.embed_timeout_seconds, settings)
@@ -146,7 +147,7 @@ class SemanticLeg:
         try:
             if reason := self._vectors.not_ready_reason(look.index):
                 raise _Absent(reason, failed=True)
-            await self._check_language(look.model_id, text)
+            await self._check_language(look, text)
             vector = await self._embed(look.model_id, text, purpose)
             found = await self._searching.run(self._vectors.search(look.index, vector, look.narrowed, look.candidates))
         except _Absent as absent:
@@ -161,13 +162,21 @@ class SemanticLeg:
         except _Absent:
             return {}
 
-    async def _check_language(self, model_id: str, text: str) -> None:
-        language = query_language(text)
-        if language == UNDETERMINED:
+    async def _check_language(self, look: Look, text: str) -> None:
+        spoken = await self._list_languages(look.model_id)
+        if not spoken:
             return
-        spoken = await self._list_languages(model_id)
-        if spoken and language not in spoken:
+        language = query_language(text)
+        if language == UNDETERMINED:  # its letters do not tell; its small words may, among the languages of the index
+            language = guess_language(text, await self._list_indexed(look.index))
+        if language and language not in spoken:
             raise _Absent("language_unsupported", failed=False)
+
+    async def _list_indexed(self, index: IndexName) -> frozenset[str]:
+        try:
+            return await self._words.list_languages(index)
+        except RefdeskError:
+            return frozenset()
 
     async def _list_languages(self, model_id: str) -> frozenset[str]:
         if model_id not in self._languages or time.monotonic() > self._languages_until:

@@ -31,7 +31,7 @@ class Retrieval:
 
     def __init__(self, settings: SearchSettings, words: KeywordIndex, vectors: VectorIndex, embedder: Embedder) -> None:
         self._lexical = LexicalLeg(settings, words)
-        self._semantic = SemanticLeg(settings, vectors, embedder)
+        self._semantic = SemanticLeg(settings, words, vectors, embedder)
 
     async def run(self, look: Look, legs: Sequence[pb.Leg]) -> pb.RetrieveResponse:
         """Results in the order of the legs. Raises: NotFound, InvalidArgument where model and index do not fit."""

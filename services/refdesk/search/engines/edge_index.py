@@ -23,7 +23,7 @@ from refdesk.search.engines.interface import (
     Written,
 )
 
-CALL_TIMEOUT_SECONDS = 60.0
+CALL_TIMEOUT_SECONDS = 20.0
 """Of one call in the child; beyond it something hangs, and the child is started anew. A search's own deadline is its caller's."""
 OPTIMIZE_TIMEOUT_SECONDS = 3600.0
 FLUSH_AFTER_SECONDS = 5.0

@@ -40,7 +40,14 @@ class SearchDocs:
             is_indexing = await self._catalog.is_indexing(project)
             message = wording.nothing_indexed(project.slug, is_indexing=is_indexing)
             return ToolAnswer(*_special(project, stats, query, None, message))
-        question = Question(project, arguments["query"], arguments["limit"], _filter(arguments), DOCS)
+        question = Question(
+            project,
+            arguments["query"],
+            arguments["limit"],
+            _filter(arguments),
+            DOCS,
+            embedded_share=_embedded_share(stats),
+        )
         answer = await self._core.answer(question)
         vectors = wording.vectors_line(stats) if answer.semantic_ran else ""
         notes = [note for note in (mode_line(answer.mode, answer.absent), vectors) if note]
@@ -94,6 +101,10 @@ def _filter(arguments: Mapping[str, Any]) -> search_api.Filter:
         path_prefix=(arguments["path_prefix"] or "").strip("/"),
         versions=[arguments["version"]] if arguments["version"] else [],
     )
+
+
+def _embedded_share(stats: docstore_api.GetStatsResponse) -> float:
+    return stats.embedded_count / stats.embeddable_count if stats.embeddable_count else 1.0
 
 
 def _excerpt(rank: int, result: Result) -> Excerpt:
