@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,8 @@ class App:
                 started.append(service)
                 await service.start()
                 log.info("started", service=target)
+            gc.collect()
+            gc.freeze()  # what is loaded by now stays: looking through it again and again would stall answers
         except BaseException:
             await _close(started)
             raise

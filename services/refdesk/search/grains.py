@@ -28,8 +28,12 @@ def combine(
 
     Equal scores stand in the order of their ids, so that the same index always answers the same list.
     """
-    combined = [hit._replace(score=hit.score + weight * documents.get(hit.document_id, outside)) for hit in chunks]
-    return sorted(combined, key=lambda hit: (-hit.score, hit.chunk_id))
+    combined = [
+        (-score - weight * documents.get(document_id, outside), chunk_id, document_id)
+        for chunk_id, document_id, score in chunks
+    ]
+    combined.sort()
+    return [ScoredChunk(chunk_id, document_id, -negative) for negative, chunk_id, document_id in combined]
 
 
 def cap_documents(documents: Sequence[Hashable], candidates: Candidates) -> list[int]:

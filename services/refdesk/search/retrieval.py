@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from refdesk.api.embedder.v1 import embedder_pb2 as embedder_pb
 from refdesk.api.embedder.v1.embedder_protocol import Embedder
 from refdesk.api.search.v1 import search_pb2 as pb
-from refdesk.search.engines.interface import Evidence, KeywordIndex, VectorIndex
+from refdesk.search.engines.interface import KeywordIndex, VectorIndex
 from refdesk.search.legs import LegOutcome, LexicalLeg, Look, SemanticLeg
 from refdesk.search.metrics import LEG_SECONDS
 from refdesk.search.settings import SearchSettings
 
 _NAMES = {pb.LEG_KIND_LEXICAL: "lexical", pb.LEG_KIND_SEMANTIC: "semantic", pb.LEG_KIND_HYDE: "hyde"}
-_NO_EVIDENCE = Evidence(None, False)
 
 
 @dataclass(frozen=True)
@@ -81,15 +80,12 @@ def _build_result(ran: _Ran, cosines: Mapping[str, float], matches: set[str]) ->
         kind=ran.kind, status=status, reason=outcome.reason, elapsed_microseconds=int(ran.elapsed_seconds * 1e6)
     )
     known = outcome.cosines or cosines
-    for hit in outcome.hits:
-        result.hits.append(
-            pb.Hit(
-                chunk_id=hit.chunk_id,
-                document_id=hit.document_id,
-                score=hit.score,
-                cosine=known.get(hit.chunk_id),
-                coverage=outcome.evidence.get(hit.chunk_id, _NO_EVIDENCE).coverage,
-                identifier_match=hit.chunk_id in matches,
-            )
-        )
+    for chunk_id, document_id, score in outcome.hits:
+        hit = result.hits.add(chunk_id=chunk_id, document_id=document_id, score=score)
+        if (cosine := known.get(chunk_id)) is not None:
+            hit.cosine = cosine
+        if (evidence := outcome.evidence.get(chunk_id)) is not None and evidence.coverage is not None:
+            hit.coverage = evidence.coverage
+        if chunk_id in matches:
+            hit.identifier_match = True
     return result

@@ -38,8 +38,8 @@ LABEL_FILE = "vectors.json"
 SCHEMA_VERSION = 1
 INDEXED_FIELDS = ("grain", "document_id", "folders", "version", "kind", "text_hash")
 """Fields that are filtered by. Without an index, a filter costs 100 ms at 12,000 points, with it 0.2 ms."""
-WIDEST_LOOK = 16
-"""Times as many chunks as are wanted are read at most, where one document fills the list."""
+NARROWEST_LOOK, WIDEST_LOOK = 2.0, 16.0
+"""Times as many chunks as are wanted are read, at first and at most, where one document fills the list."""
 
 
 class EdgeShard:
@@ -192,15 +192,16 @@ class EdgeShard:
     def _find_chunks(self, near: Any, narrowed: Filter, candidates: Candidates) -> list[ScoredChunk]:
         """Where nothing narrows, all is scanned and whole documents are left out here: a filter costs a third more time."""
         wanted = _narrow(Grain.CHUNK, narrowed) if any(narrowed) else None
-        width = 2
+        width = NARROWEST_LOOK
         while True:
-            limit = candidates.chunks * width + (0 if wanted else candidates.documents)
+            limit = int(candidates.chunks * width) + (0 if wanted else candidates.documents // 2)
             points = self._query(near, wanted, limit)
-            chunks = [point for point in points if point.id.int in self._documents]
-            documents = [self._documents[point.id.int] for point in chunks]
+            # An id is made anew each time that it is looked at, so once: of hundreds it takes longer than finding them.
+            hits = [(id, point) for point in points if (id := point.id.int) in self._documents]
+            documents = [self._documents[id] for id, _ in hits]
             kept = cap_documents(documents, candidates)
             if len(kept) == candidates.chunks or len(points) < limit or width >= WIDEST_LOOK:
-                return [ScoredChunk(str(chunks[at].id), documents[at], chunks[at].score) for at in kept]
+                return [ScoredChunk(str(UUID(int=hits[at][0])), documents[at], hits[at][1].score) for at in kept]
             width = WIDEST_LOOK
 
     def _query(self, near: Any, wanted: edge.Filter | None, limit: int) -> list[Any]:
