@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from prometheus_client import REGISTRY
 from pydantic import BaseModel
 
 from refdesk.settings import Settings
@@ -17,7 +19,7 @@ RPC = re.compile(r"((?:^[ \t]*//.*\n)+)[ \t]*rpc (\w+)\(", re.MULTILINE)
 
 def main() -> int:
     """Prints each broken promise and exits 1 when there is one."""
-    broken = [*silent_rpcs(), *silent_settings(Settings, ""), *unlisted_decisions()]
+    broken = [*silent_rpcs(), *silent_settings(Settings, ""), *unlisted_decisions(), *untold_metrics()]
     for line in broken:
         print(line, file=sys.stderr)
     return 1 if broken else 0
@@ -55,6 +57,18 @@ def unlisted_decisions() -> Iterator[str]:
     for decision in sorted(folder.glob("[0-9]*.md")):
         if f"({decision.name})" not in listed:
             yield f"docs/decisions/{decision.name} is not listed in docs/decisions/README.md"
+
+
+def untold_metrics() -> Iterator[str]:
+    """Metrics that docs/operations.md does not have, and those that only it has."""
+    for component in ("rpc", "gateway", "embedder", "search", "docstore", "ingest"):
+        importlib.import_module(f"refdesk.{component}.metrics")
+    own = [metric for metric in REGISTRY.collect() if metric.name.startswith(("refdesk_", "mcp_"))]
+    names = {f"{metric.name}_total" if metric.type == "counter" else metric.name for metric in own}
+    page = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+    told = set(re.findall(r"`((?:refdesk|mcp)_[a-z_]+)`", page))
+    yield from (f"metric {name} does not stand in docs/operations.md" for name in sorted(names - told))
+    yield from (f"docs/operations.md tells of a metric {name} that no code has" for name in sorted(told - names))
 
 
 if __name__ == "__main__":
