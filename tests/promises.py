@@ -11,6 +11,7 @@ from pathlib import Path
 from prometheus_client import REGISTRY
 from pydantic import BaseModel
 
+from refdesk.projects import ProjectSettings, SourceSettings
 from refdesk.settings import Settings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -19,7 +20,8 @@ RPC = re.compile(r"((?:^[ \t]*//.*\n)+)[ \t]*rpc (\w+)\(", re.MULTILINE)
 
 def main() -> int:
     """Prints each broken promise and exits 1 when there is one."""
-    broken = [*silent_rpcs(), *silent_settings(Settings, ""), *unlisted_decisions(), *untold_metrics()]
+    declared = [*silent_settings(ProjectSettings, "projects."), *silent_settings(SourceSettings, "sources.")]
+    broken = [*silent_rpcs(), *silent_settings(Settings, ""), *declared, *unlisted_decisions(), *untold_metrics()]
     for line in broken:
         print(line, file=sys.stderr)
     return 1 if broken else 0

@@ -65,12 +65,14 @@ class ProjectSettings(Declared):
     surfaces: tuple[str, ...] = Field(
         ("docs",), min_length=1, description="What /mcp serves; docs is all there is yet."
     )
-    description: str = Field("", max_length=300)
+    description: str = Field("", max_length=300, description="One line; agents are told it.")
     model: str = Field("", description="Model id; empty: the embedder's default.")
-    floor: FloorSettings = Field(default_factory=lambda: FloorSettings(cosine=None, coverage=None))
-    pins: tuple[str, ...] = ()
+    floor: FloorSettings = Field(
+        default_factory=lambda: FloorSettings(cosine=None, coverage=None), description="Relevance floor of its own."
+    )
+    pins: tuple[str, ...] = Field((), description="Documents that agents are always shown; no surface shows them yet.")
     structured_output: bool = Field(False, description="Tools publish output schemas and structured content.")
-    sources: tuple[SourceSettings, ...] = ()
+    sources: tuple[SourceSettings, ...] = Field((), description="Where its documents come from.")
 
     @field_validator("surfaces")
     @classmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.api.docstore.v1.docstore_protocol import Docstore
@@ -21,6 +21,10 @@ LEG_KINDS = {
     "semantic": (search_api.LEG_KIND_SEMANTIC,),
     HYBRID: (search_api.LEG_KIND_LEXICAL, search_api.LEG_KIND_SEMANTIC),
 }
+
+
+FIRST_HYDRATED = 10
+"""Chunks that are hydrated at first, and two for each result: as a rule the results are among them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +73,9 @@ class Answer:
 @dataclass(frozen=True, slots=True)
 class _Found:
     legs: Legs
-    fused: Sequence[Fused]
-    chunks: Mapping[str, docstore_api.HydratedChunk]
-    stale: frozenset[str]
+    chunks: dict[str, docstore_api.HydratedChunk]
+    stale: set[str]
+    kept: Sequence[Fused]
     ran_short: bool
 
 
@@ -94,21 +98,40 @@ class SearchCore:
             metrics.REPEATED_SEARCHES.inc()
             found = await self._find(question)
         metrics.SEARCHES.labels(found.legs.mode).inc()
-        return Answer(
-            self._group(question, found), found.legs.mode, found.legs.absent, await self._is_good(question, found)
+        results = tuple(
+            Result(found.chunks[hit.chunk_id], hit.score, found.legs.cosines.get(hit.chunk_id)) for hit in found.kept
         )
+        return Answer(results, found.legs.mode, found.legs.absent, await self._is_good(question, found))
 
     async def _find(self, question: Question) -> _Found:
+        """Hydrates no further down than the results can come from: a score only falls by grouping."""
         profile = question.profile
         response = await self._search.retrieve(_retrieve_request(question))
         legs = read_legs(response.legs)
         fused = fuse(legs.ranked(profile, question.embedded_share))
-        asked = [hit.chunk_id for hit in fused[: profile.kept + profile.spare]]
-        chunks = await self._hydrate(question, asked)
-        stale = frozenset(asked) - chunks.keys()
+        asked = fused[: profile.kept + profile.spare]
+        found = _Found(legs, {}, set(), (), False)
+        position, step = 0, FIRST_HYDRATED + 2 * question.limit
+        while position < len(asked):
+            batch = asked[position : position + step]
+            await self._look_up(question, found, [hit.chunk_id for hit in batch])
+            position += len(batch)
+            current = [hit for hit in asked[:position] if hit.chunk_id in found.chunks][: profile.kept]
+            kept = _group(question, found.chunks, current)
+            rest = asked[position].score if position < len(asked) else 0.0
+            if len(kept) == question.limit and kept[-1].score > rest:
+                return replace(found, kept=kept)
+            step = len(asked)
+        short = bool(found.stale) and len(found.chunks) < min(profile.kept, len(fused))
+        return replace(found, kept=kept if asked else (), ran_short=short)
+
+    async def _look_up(self, question: Question, found: _Found, chunk_ids: Sequence[str]) -> None:
+        """Adds to what was found which of these chunks are current, and which are not."""
+        chunks = await self._hydrate(question, chunk_ids)
+        stale = set(chunk_ids) - chunks.keys()
         metrics.STALE_HITS.inc(len(stale))
-        kept = [hit for hit in fused[: len(asked)] if hit.chunk_id in chunks][: profile.kept]
-        return _Found(legs, kept, chunks, stale, bool(stale) and len(kept) < min(profile.kept, len(fused)))
+        found.chunks.update(chunks)
+        found.stale.update(stale)
 
     async def _hydrate(self, question: Question, chunk_ids: Sequence[str]) -> Mapping[str, docstore_api.HydratedChunk]:
         if not chunk_ids:
@@ -122,30 +145,35 @@ class SearchCore:
         response = await self._docstore.hydrate_chunks(request)
         return {chunk.chunk_id: chunk for chunk in response.chunks}
 
-    def _group(self, question: Question, found: _Found) -> tuple[Result, ...]:
-        chunks = found.chunks
-        places = {}
-        for hit in found.fused:
-            chunk = chunks[hit.chunk_id]
-            places[hit.chunk_id] = (chunk.document_id, tuple(chunk.breadcrumb))
-        kept = cap_documents(
-            discount_sections(found.fused, places),
-            lambda chunk_id: places[chunk_id][0],
-            question.profile.most_per_group,
-            question.limit,
-        )
-        cosines = found.legs.cosines
-        return tuple(Result(chunks[hit.chunk_id], hit.score, cosines.get(hit.chunk_id)) for hit in kept)
-
     async def _is_good(self, question: Question, found: _Found) -> bool:
         # Asked of the embedder's catalog only where meaning was searched: when the embedder is down, nothing waits for it.
         if not question.profile.has_floor or not found.legs.semantic_ran:
             return True
         floor = await self._catalog.floor(question.project)
-        good = floor is None or clears(floor, _evidence(found))
+        if floor is None or clears(floor, _evidence(found)):
+            return True
+        # Unless one of the best by words has no vector yet: only now does it matter, so only now are they looked up.
+        unknown = found.legs.coverages.keys() - found.chunks.keys() - found.stale
+        await self._look_up(question, found, sorted(unknown))
+        good = clears(floor, _evidence(found))
         if not good:
             metrics.NO_GOOD_MATCH.inc()
         return good
+
+
+def _group(
+    question: Question, chunks: Mapping[str, docstore_api.HydratedChunk], current: Sequence[Fused]
+) -> Sequence[Fused]:
+    places = {}
+    for hit in current:
+        chunk = chunks[hit.chunk_id]
+        places[hit.chunk_id] = (chunk.document_id, tuple(chunk.breadcrumb))
+    return cap_documents(
+        discount_sections(current, places),
+        lambda chunk_id: places[chunk_id][0],
+        question.profile.most_per_group,
+        question.limit,
+    )
 
 
 def _retrieve_request(question: Question) -> search_api.RetrieveRequest:
