@@ -15,6 +15,9 @@ from refdesk.search.legs import LegOutcome, LexicalLeg, Look, SemanticLeg
 from refdesk.search.metrics import LEG_SECONDS
 from refdesk.search.settings import SearchSettings
 
+MEASURED_HITS = 60
+"""Best hits of a leg by words that are given their cosine: no answer looks further down."""
+
 _NAMES = {pb.LEG_KIND_LEXICAL: "lexical", pb.LEG_KIND_SEMANTIC: "semantic", pb.LEG_KIND_HYDE: "hyde"}
 
 
@@ -68,7 +71,7 @@ class Retrieval:
         if not by_meaning:
             return {}
         first = by_meaning[0].outcome
-        found = {hit.chunk_id for one in ran if not one.outcome.vector for hit in one.outcome.hits}
+        found = {hit.chunk_id for one in ran if not one.outcome.vector for hit in one.outcome.hits[:MEASURED_HITS]}
         missing = sorted(found - first.cosines.keys())
         return first.cosines | (await self._semantic.measure(look, first.vector, missing) if missing else {})
 
