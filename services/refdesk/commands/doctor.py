@@ -42,7 +42,7 @@ def examine(config: str) -> Iterator[Finding]:
     if settings is not None:
         model = settings.embedder.model
         yield _try("model", lambda: f"model {model}: {find_model(settings.embedder)}")
-    yield _disk()
+    yield _disk(settings)
     yield from _desk()
 
 
@@ -68,11 +68,13 @@ def _try(what: str, check: Callable[[], str]) -> Finding:
         return Finding("✗", f"{what}: {error.message}")
 
 
-def _disk() -> Finding:
-    free = shutil.disk_usage(Path()).free
+def _disk(settings: Settings | None) -> Finding:
+    data = Path(settings.data if settings and settings.data else FOLDER)
+    there = next(folder for folder in (data, *data.absolute().parents) if folder.exists())
+    free = shutil.disk_usage(there).free
     if free < FREE_BYTES:
-        return Finding("⚠", f"disk: {free // 2**20} MiB free here; an index needs about 30 MiB for 1,000 pages")
-    return Finding("✓", f"disk: {free // 2**30} GiB free for {FOLDER}")
+        return Finding("⚠", f"disk: {free // 2**20} MiB free for {data}; an index needs about 30 MiB for 1,000 pages")
+    return Finding("✓", f"disk: {free // 2**30} GiB free for {data}")
 
 
 def _desk() -> Iterator[Finding]:

@@ -36,7 +36,8 @@ class Counts:
 
     def line(self) -> str:
         """One line for people."""
-        words = f"words: {self.documents:,} of {max(self.listed, self.documents):,} documents, {self.chunks:,} chunks"
+        known = self.documents if self.settled else max(self.listed, self.documents)
+        words = f"words: {self.documents:,} of {known:,} documents, {self.chunks:,} chunks"
         return f"{words} | vectors: {self.embedded:,} of {self.embeddable:,} documents"
 
 
