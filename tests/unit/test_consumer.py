@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -156,3 +157,32 @@ async def test_a_consumer_that_is_cancelled_loses_nothing() -> None:
     assert await events.pending() == 0
     await desk.finish()
     assert desk.differences() == []
+
+
+async def test_a_load_is_under_way_only_while_bulk_events_are_in_hand() -> None:
+    desk, events = FakeDesk(), MemoryEvents()
+    for number in range(4):
+        desk.source.write(f"{number}.md", page(f"alpha{number}"))
+    seen: set[bool] = set()
+    consumer = Consumer(
+        events, {PROJECT: desk.publisher()}, SETTINGS, published=lambda project, count: seen.add(consumer.loads)
+    )
+    await events.publish([replace(change(f"{number}.md"), bulk=True) for number in range(4)])
+    running = asyncio.create_task(consumer.run())
+    await until(lambda: len(desk.docstore.records) == 4 and not consumer.loads)
+    consumer.drain()
+    await asyncio.wait_for(running, 20)
+    assert seen == {True}
+
+
+async def test_a_run_that_broke_off_leaves_no_load_under_way() -> None:
+    desk, events = FakeDesk(), MemoryEvents()
+    desk.docstore.weather.down = {"docstore"}
+    await events.publish([replace(change("a.md"), bulk=True)])
+    consumer = Consumer(events, {PROJECT: desk.publisher()}, SETTINGS)
+    consumer._in_flight.update(await events.fetch(1, 5))
+    assert consumer.loads
+    running = asyncio.create_task(consumer.run())
+    await until(lambda: not consumer.loads)
+    running.cancel()
+    await asyncio.wait([running])

@@ -98,6 +98,7 @@ class Consumer:
 
     async def run(self) -> None:
         """Publishes what the queue holds until `drain`, or until it is cancelled."""
+        self._in_flight.clear()  # what a run that failed had in hand comes again
         prepared: asyncio.Queue[Prepared | None] = asyncio.Queue(maxsize=1)
         async with asyncio.TaskGroup() as tasks:
             telling = tasks.create_task(self._tell_progress())
