@@ -95,7 +95,8 @@ def wait_until_indexed(handle: DeskProcess, processes: list[subprocess.Popen[byt
             listing = handle.text("list_topics", {"limit": 1000})
             answer = handle.text("search_docs", {"query": "searchable"})
             whole = all(f"{path.name} — " in listing for path in handle.docs.rglob("*.md"))
-            if whole and "ectors:" not in answer and "meaning" not in answer.lower().split("\n\n")[0]:
+            remarks = answer.rstrip().rsplit("\n\n", 1)[-1]  # what an answer says of itself stands at its end
+            if whole and answer.startswith("Found ") and not remarks.startswith(("Vectors: ", "Mode: ")):
                 return
     raise AssertionError(f"the five are not ready: {handle.tail()}")
 
