@@ -13,6 +13,8 @@ from refdesk.errors import InvalidArgument, NotFound
 
 FOLDER = ".refdesk"
 NOTE = "desk.json"
+UNNAMED_DATA = Path(FOLDER) / "desk"
+"""Where an index lives that no folder of documents names."""
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import psutil
@@ -43,7 +44,8 @@ class Usage:
             parts: dict[str, int] = {}
             for process in self._tree():
                 try:
-                    parts[f"{_role(process)}"] = parts.get(_role(process), 0) + process.memory_full_info().pss
+                    role = _role(process)
+                    parts[role] = parts.get(role, 0) + process.memory_full_info().pss
                 except psutil.Error:
                     continue
             total = sum(parts.values())
@@ -82,12 +84,11 @@ def summarise(seconds: list[float], elapsed_seconds: float) -> Timing:
     return Timing(1000 * ordered[len(ordered) // 2], 1000 * p99, len(ordered) / elapsed_seconds)
 
 
-def wait_for(condition: object, seconds: float, every: float = 0.02) -> float:
+def wait_for(condition: Callable[[], bool], seconds: float, every: float = 0.02) -> float:
     """Calls `condition` until it is true; the seconds that it took.
 
     Raises: TimeoutError.
     """
-    assert callable(condition)
     started = time.monotonic()
     while not condition():
         if time.monotonic() - started > seconds:

@@ -109,11 +109,6 @@ class DeskProcess:
         """Whether it has begun to follow its folder: it has left its note."""
         return (self.data / "desk.json").exists()
 
-    def wait_until_dead(self, seconds: float = SETTLE_SECONDS) -> int:
-        """Waits until it ends by itself and answers its exit code (negative: the signal)."""
-        assert self.process is not None
-        return self.process.wait(timeout=seconds)
-
     def stop(self, number: int = signal.SIGTERM) -> int:
         """Sends a signal and waits for the end."""
         assert self.process is not None

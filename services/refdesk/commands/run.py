@@ -8,6 +8,7 @@ from pathlib import Path
 from refdesk.app import App
 from refdesk.commands.serving import bind, served
 from refdesk.commands.stopping import stop_signal
+from refdesk.desk import UNNAMED_DATA
 from refdesk.rpc.server import Server
 from refdesk.settings import load_here
 from refdesk.telemetry.http import build_app
@@ -19,7 +20,7 @@ async def run(target: str, config: str) -> None:
     Raises: InvalidArgument, Unavailable: what keeps it from starting, and what to do.
     """
     settings = load_here({}, config)
-    data = Path(settings.data or Path(".refdesk") / "desk")
+    data = Path(settings.data or UNNAMED_DATA)
     data.mkdir(parents=True, exist_ok=True)
     app = App(settings, data, (target,))
     host, _, port = settings.telemetry.listen.rpartition(":")

@@ -15,7 +15,7 @@ from refdesk.commands.folder import DECLARED, held, write_declared
 from refdesk.commands.progress import Progress
 from refdesk.commands.serving import bind, served
 from refdesk.commands.stopping import stop_signal
-from refdesk.desk import Desk, default_data, remove_note, source_name, write_note
+from refdesk.desk import UNNAMED_DATA, Desk, default_data, remove_note, source_name, write_note
 from refdesk.embedder.models import find_models
 from refdesk.errors import InvalidArgument
 from refdesk.gateway.operator import beside, build_operator
@@ -111,7 +111,7 @@ def prepare(options: UpOptions) -> tuple[Settings, Path]:
             raise InvalidArgument(
                 "no documents are named: give a folder with DOCS=path, or a config file with projects:"
             )
-        return settings, Path(options.data or settings.data or Path(".refdesk") / "desk")
+        return settings, Path(options.data or settings.data or UNNAMED_DATA)
     folder = checked_folder(options.docs)
     source = {"name": source_name(folder), "kind": "folder", "path": str(folder.resolve())}
     settings = load_here({**overrides, "projects": {PROJECT: {"sources": [source]}}}, options.config)

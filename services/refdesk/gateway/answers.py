@@ -80,7 +80,7 @@ class _Found:
 
 
 class SearchCore:
-    """Answers questions with one call to search and one to docstore."""
+    """Answers questions with one call to search, and as a rule one to docstore."""
 
     def __init__(self, docstore: Docstore, search: Search, catalog: Catalog) -> None:
         self._docstore = docstore

@@ -6,7 +6,6 @@ import json
 from collections.abc import Awaitable, Callable
 
 import structlog
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -17,6 +16,7 @@ from starlette.types import ASGIApp
 from refdesk import errors
 from refdesk.gateway.failures import problem_body, problem_headers, status_code
 from refdesk.gateway.readiness import Readiness
+from refdesk.telemetry.http import live_response, metrics_response
 
 log = structlog.get_logger()
 
@@ -33,27 +33,14 @@ def build_app(mcp: ASGIApp, readiness: Callable[[], Awaitable[Readiness]], *, se
         return Response(json.dumps(body) + "\n", 503 if state.reason else 200, media_type="application/json")
 
     routes = [Route(path + end, mcp) for path in MCP_PATHS for end in ("", "/")]
-    routes += [Route("/livez", _live), Route("/readyz", ready)]
+    routes += [Route("/livez", live_response), Route("/readyz", ready)]
     if serve_metrics:
-        routes.append(Route("/metrics", _metrics))
+        routes.append(Route("/metrics", metrics_response))
     app = Starlette(
         routes=routes, exception_handlers={HTTPException: _refused, errors.RefdeskError: _failed, Exception: _broken}
     )
     app.router.redirect_slashes = False
     return app
-
-
-def metrics_text() -> bytes:
-    """All metrics of this process in Prometheus' text format."""
-    return generate_latest()
-
-
-async def _live(_: Request) -> Response:
-    return Response("ok\n", media_type="text/plain")
-
-
-async def _metrics(_: Request) -> Response:
-    return Response(metrics_text(), media_type=CONTENT_TYPE_LATEST)
 
 
 async def _failed(_: Request, error: Exception) -> Response:

@@ -55,21 +55,10 @@ class IngestService:
         )
         self._own_children = parsers is None
         embedding = Embedding(embedder, texts=settings.embed_texts, requests=settings.embed_requests)
-        self._projects = {
-            slug: ProjectWork(
-                slug,
-                declared,
-                settings,
-                docstore,
-                search,
-                self._catalog,
-                embedding,
-                parsers or self._children,
-                events,
-                lambda: self._consumer.loads,
-            )
-            for slug, declared in projects.items()
-        }
+        self._consumer: Consumer  # made last, of what it feeds; vectors ask it whether a load is under way
+        used = parsers or self._children
+        shared = (settings, docstore, search, self._catalog, embedding, used, events, lambda: self._consumer.loads)
+        self._projects = {slug: ProjectWork(slug, declared, *shared) for slug, declared in projects.items()}
         publishers = {slug: project.publisher for slug, project in self._projects.items()}
         self._consumer = Consumer(
             events,

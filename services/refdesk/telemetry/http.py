@@ -15,12 +15,12 @@ Readiness = Callable[[], Mapping[str, str]]
 """Service name to why it cannot serve; empty text when it can."""
 
 
-def metrics_response(_: Request) -> Response:
+async def metrics_response(_: Request) -> Response:
     """All metrics of this process in Prometheus' text format."""
     return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
 
 
-def live_response(_: Request) -> Response:
+async def live_response(_: Request) -> Response:
     """200 while the process answers at all: asks nobody."""
     return Response("ok\n", media_type="text/plain")
 
