@@ -16,7 +16,8 @@ from refdesk.search.engines.interface import (
     IndexName,
     SweepItem,
     VectorItem,
-    WordItem,
+    WordChunk,
+    WordDocument,
 )
 
 HANDBOOK = IndexName("handbook", "model.c1")
@@ -43,17 +44,15 @@ def word_item(
     stamp: int = 1,
     where: Facets | None = None,
     headings: tuple[str, ...] = (),
-) -> WordItem:
-    """A chunk."""
-    return WordItem(
-        id_of(name), id_of(document), Grain.CHUNK, stamp, where or facets(f"docs/{document}.md"), headings, text
-    )
+) -> WordDocument:
+    """A chunk alone: its text is all lead, so its document has none."""
+    chunk = WordChunk(id_of(name), headings, 0, 0, text, "")
+    return WordDocument(id_of(document), stamp, where or facets(f"docs/{document}.md"), (), "", (chunk,))
 
 
-def whole_item(document: str, text: str, *, stamp: int = 1) -> WordItem:
-    """A whole document."""
-    where = facets(f"docs/{document}.md")
-    return WordItem(id_of(document), id_of(document), Grain.DOCUMENT, stamp, where, (), text)
+def whole_item(document: str, text: str, *, stamp: int = 1) -> WordDocument:
+    """A whole document without chunks."""
+    return WordDocument(id_of(document), stamp, facets(f"docs/{document}.md"), (), text, ())
 
 
 def sweep_item(document: str, up_to_stamp: int, *keep: str, remove: bool = False) -> SweepItem:

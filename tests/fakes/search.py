@@ -30,23 +30,24 @@ class FakeSearch:
     async def write_words(self, request: pb.WriteWordsRequest) -> pb.WriteWordsResponse:
         self.calls["write_words"] += 1
         await self.weather.before("words")
-        if any(refused in entry.text for entry in request.entries for refused in self.refused_texts):
+        if any(refused in document.text for document in request.documents for refused in self.refused_texts):
             raise InvalidArgument("an entry is refused")
-        superseded = await self._write(WORDS, request)
+        entries = [entry for document in request.documents for entry in _name_entries(document)]
+        superseded = await self._write(WORDS, request, entries)
         await self.weather.after("words")
-        return pb.WriteWordsResponse(written_count=len(request.entries) - len(superseded), superseded_ids=superseded)
+        return pb.WriteWordsResponse(written_count=len(entries) - len(superseded), superseded_ids=superseded)
 
     async def write_vectors(self, request: pb.WriteVectorsRequest) -> pb.WriteVectorsResponse:
         self.calls["write_vectors"] += 1
         await self.weather.before("vectors")
-        superseded = await self._write(VECTORS, request)
+        superseded = await self._write(VECTORS, request, request.entries)
         await self.weather.after("vectors")
         return pb.WriteVectorsResponse(written_count=len(request.entries) - len(superseded), superseded_ids=superseded)
 
-    async def _write(self, engine: int, request: Any) -> list[str]:
+    async def _write(self, engine: int, request: Any, entries: Iterable[Any]) -> list[str]:
         index = self.index(engine, request.project, request.generation)
         superseded = []
-        for entry in request.entries:
+        for entry in entries:
             if not (entry.id and entry.document_id and entry.stamp > 0 and entry.grain):
                 raise InvalidArgument("entry without id, document, grain or stamp")
             if self.monotone and entry.id in index and index[entry.id].stamp > entry.stamp:
@@ -111,6 +112,14 @@ class FakeSearch:
         if len(rest) > size:
             response.next_page_token = f"{page[-1].document_id} {page[-1].id}"
         return response
+
+
+def _name_entries(document: pb.WordDocument) -> list[pb.Entry]:
+    shared = {"document_id": document.document_id, "stamp": document.stamp}
+    named = [pb.Entry(id=chunk.id, grain=pb.GRAIN_CHUNK, **shared) for chunk in document.chunks]  # type: ignore[arg-type]
+    if document.text:
+        named.append(pb.Entry(id=document.document_id, grain=pb.GRAIN_DOCUMENT, **shared))  # type: ignore[arg-type]
+    return named
 
 
 def _name(entry: Any) -> pb.Entry:

@@ -87,9 +87,14 @@ def facets(path: str, kind: str = "documentation") -> pb.Facets:
     return pb.Facets(source=path.partition("/")[0], path=path, kind=kind, language="en")
 
 
-def word_entry(name: str, document: str, text: str, *, stamp: int = 1, grain: int = pb.GRAIN_CHUNK) -> pb.WordEntry:
+def word_entry(name: str, document: str, text: str, *, stamp: int = 1) -> pb.WordDocument:
+    """A chunk alone: its text is all lead, so its document has none."""
+    return whole_entry(document, "", pb.WordChunk(id=id_of(name), lead=text), stamp=stamp)
+
+
+def whole_entry(document: str, text: str, *chunks: pb.WordChunk, stamp: int = 1) -> pb.WordDocument:
     where = facets(f"docs/{document}.md")
-    return pb.WordEntry(id=id_of(name), document_id=id_of(document), grain=grain, stamp=stamp, facets=where, text=text)  # type: ignore[arg-type]
+    return pb.WordDocument(document_id=id_of(document), stamp=stamp, facets=where, text=text, chunks=chunks)
 
 
 def vector_entry(
@@ -106,8 +111,8 @@ def vector_entry(
     )
 
 
-async def write_words(search: Search, *entries: pb.WordEntry, project: str = "handbook") -> pb.WriteWordsResponse:
-    return await search.write_words(pb.WriteWordsRequest(project=project, generation="made.c1", entries=entries))
+async def write_words(search: Search, *documents: pb.WordDocument, project: str = "handbook") -> pb.WriteWordsResponse:
+    return await search.write_words(pb.WriteWordsRequest(project=project, generation="made.c1", documents=documents))
 
 
 async def write_vectors(search: Search, *entries: pb.VectorEntry, project: str = "handbook") -> pb.WriteVectorsResponse:
@@ -129,9 +134,7 @@ async def fill(search: Search) -> None:
         "b2": "rotate the cake",
     }
     chunks = [word_entry(name, name[0], text) for name, text in texts.items()]
-    whole = [
-        word_entry(name, name, text, grain=pb.GRAIN_DOCUMENT) for name, text in (("a", "keys keys"), ("b", "cake"))
-    ]
+    whole = [whole_entry(name, text) for name, text in (("a", "keys keys"), ("b", "cake"))]
     assert (await write_words(search, *chunks, *whole)).written_count == 6
     directions = {"a1": (1, 0, 0, 0), "a2": (3, 4, 0, 0), "b1": (0, 1, 0, 0)}
     points = [vector_entry(name, name[0], direction) for name, direction in directions.items()]

@@ -24,7 +24,7 @@ from refdesk.search.engines.interface import (
     SweepItem,
     Swept,
     VectorItem,
-    WordItem,
+    WordDocument,
     Written,
 )
 from refdesk.search.service import SearchService
@@ -63,8 +63,8 @@ class FakeWords:
 
     async def close(self) -> None: ...
 
-    async def write(self, index: IndexName, items: Sequence[WordItem]) -> Written:
-        return Written(len(items), ())
+    async def write(self, index: IndexName, documents: Sequence[WordDocument]) -> Written:
+        return Written(len(documents), ())
 
     async def sweep(self, index: IndexName, items: Sequence[SweepItem]) -> list[Swept]:
         return []
@@ -100,7 +100,7 @@ class FakeVectors:
         return self.reason
 
     async def write(self, index: IndexName, model_id: str, items: Sequence[VectorItem]) -> Written:
-        return Written(len(items), ())
+        return Written(len(documents), ())
 
     async def find_vectors(self, index: IndexName, text_hashes: Sequence[str]) -> dict[str, bytes]:
         return {}

@@ -25,38 +25,28 @@ def facets(record: docstore.Document) -> search.Facets:
     )
 
 
-def word_entries(record: docstore.Document, head: docstore.Head, chunk_ids: Collection[str]) -> list[search.WordEntry]:
-    """Entries of these chunks, and the one of the whole document, stamped with the record's revision."""
-    shared = facets(record)
+def word_document(record: docstore.Document, head: docstore.Head, chunk_ids: Collection[str]) -> search.WordDocument:
+    """These chunks and the whole document, stamped with the record's revision."""
     wanted = set(chunk_ids)
-    entries = [
-        search.WordEntry(
-            id=span.chunk_id,
-            document_id=record.document_id,
-            grain=search.GRAIN_CHUNK,
-            stamp=record.revision,
-            facets=shared,
-            headings=head_path(record.title, span.breadcrumb),
-            text=chunk_text(record, span),
-        )
-        for span in head.chunks
-        if span.chunk_id in wanted
-    ]
-    if head.chunks:
-        entries.append(_document_entry(record, shared))
-    return entries
-
-
-def _document_entry(record: docstore.Document, shared: search.Facets) -> search.WordEntry:
     headings = [record.title, *(section.breadcrumb[-1] for section in record.sections if section.breadcrumb)]
-    return search.WordEntry(
-        id=record.document_id,
+    return search.WordDocument(
         document_id=record.document_id,
-        grain=search.GRAIN_DOCUMENT,
         stamp=record.revision,
-        facets=shared,
+        facets=facets(record),
         headings=list(dict.fromkeys(headings)),
         text=record.text,
+        chunks=[
+            search.WordChunk(
+                id=span.chunk_id,
+                headings=head_path(record.title, span.breadcrumb),
+                start=span.start,
+                end=span.end,
+                lead=span.lead,
+                tail=span.tail,
+            )
+            for span in head.chunks
+            if span.chunk_id in wanted
+        ],
     )
 
 

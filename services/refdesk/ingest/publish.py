@@ -233,11 +233,11 @@ class Publisher:
     async def _write_words(self, works: list[Work], generations: tuple[Generation, ...]) -> None:
         reach("ingest.step3.before")
         for generation in generations:
-            words: list[search_pb.WordEntry] = []
+            words: list[search_pb.WordDocument] = []
             for work in works:
                 head = records.find_head(work.record, generation.name) if work.record else None
-                if work.record and head and work.verdict is Verdict.CUT:
-                    words += entries.word_entries(work.record, head, records.new_chunk_ids(work.view, head))
+                if work.record and head and head.chunks and work.verdict is Verdict.CUT:
+                    words.append(entries.word_document(work.record, head, records.new_chunk_ids(work.view, head)))
             if words:
                 await self._stores.write_words(generation.name, words)
         reach("ingest.step3.after")

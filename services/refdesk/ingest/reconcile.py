@@ -145,8 +145,7 @@ class Reconciler:
         new_head = find_head(restored, generation.name)
         assert new_head is not None
         new_head.missing_vectors.extend(sorted(lost_points))
-        words = entries.word_entries(restored, new_head, lost_words)
-        await self._stores.write_words(generation.name, words)
+        await self._stores.write_words(generation.name, [entries.word_document(restored, new_head, lost_words)])
         log.warning("an engine had lost entries", path=record.path, words=len(lost_words), points=len(lost_points))
         if (await self._stores.put([restored]))[0]:
             findings.republished_count += 1

@@ -15,7 +15,7 @@ class IngestSettings(BaseModel):
     )
     events_max_bytes: int = Field(536_870_912, ge=1_048_576, description="Most bytes that the queue holds.")
     batch_documents: int = Field(
-        192, ge=1, le=1024, description="Most documents that are published in one batch; a large load works up to it."
+        384, ge=1, le=1024, description="Most documents that are published in one batch; a large load works up to it."
     )
     parser_children: int = Field(1, ge=1, le=64, description="Processes that parse documents.")
     parser_memory_bytes: int = Field(1_073_741_824, ge=268_435_456, description="Address space of one parser process.")

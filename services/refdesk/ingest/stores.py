@@ -66,10 +66,10 @@ class Stores:
             found |= {item.document.document_id: item.document for item in response.items if item.HasField("document")}
         return found
 
-    async def write_words(self, generation: str, words: Sequence[search_pb.WordEntry]) -> None:
-        """Writes entries; returns when all are durable and searchable. What bears a later stamp is left alone."""
-        for batch in batches(words, most_items=20_000):
-            request = search_pb.WriteWordsRequest(project=self.project, generation=generation, entries=batch)
+    async def write_words(self, generation: str, words: Sequence[search_pb.WordDocument]) -> None:
+        """Writes chunks and documents; returns when all are durable and searchable. What bears a later stamp is left alone."""
+        for batch in batches(words):
+            request = search_pb.WriteWordsRequest(project=self.project, generation=generation, documents=batch)
             with deadline.limit(self._call_seconds):
                 await self.search.write_words(request)
 

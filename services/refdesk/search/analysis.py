@@ -10,11 +10,23 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 import Stemmer
 
 from refdesk.search.stop_words import STOP_WORDS
-from refdesk.search.tokens import bare_word, cut, fold, is_plain, is_unspaced, split_joined, take_apart
+from refdesk.search.tokens import (
+    BREAK,
+    bare_word,
+    cut,
+    cut_together,
+    fold,
+    is_plain,
+    is_simple,
+    is_unspaced,
+    split_joined,
+    take_apart,
+)
 
 _REMEMBERED_TOKENS = 120_000
 """Most tokens a language whose terms are remembered, some 250 bytes each; then remembering starts anew."""
@@ -40,6 +52,16 @@ class Analysis:
 
     terms: str
     identifiers: str
+
+
+class Found(NamedTuple):
+    """What a piece of a text gives: terms and identifiers, each with a space behind it, identifiers as often as they are there."""
+
+    terms: str
+    identifiers: str
+
+
+NOTHING = Found("", "")
 
 
 @dataclass(frozen=True)
@@ -70,12 +92,29 @@ class QueryAnalysis:
 
 def analyze(text: str, language: str) -> Analysis:
     """What an entry with this text is indexed by; `language` is ISO 639-1; one that has no stemmer is read as English where it is Latin."""
-    tokens = cut(text)
     memory = _memory(language)
-    terms = "".join(map(memory.__getitem__, tokens))
-    named = memory.identifiers
-    found = " ".join([named[token] for token in set(tokens) if token in named])
-    return Analysis(terms.rstrip(), " ".join(sorted(set(found.split()))))
+    return join([memory.look_up(cut(text))])
+
+
+def analyze_pieces(texts: Sequence[str], language: str) -> list[Found]:
+    """What each text gives, as `analyze` has it, to be joined to entries; ASCII ones are cut together."""
+    memory = _memory(language)
+    plain = iter(memory.look_up_together(cut_together([text for text in texts if _is_plain_text(text)])))
+    return [
+        next(plain) if _is_plain_text(text) else NOTHING if text.isspace() else memory.look_up(cut(text))
+        for text in texts
+    ]
+
+
+def _is_plain_text(text: str) -> bool:
+    return text.isascii() and not text.isspace()
+
+
+def join(pieces: Sequence[Found]) -> Analysis:
+    """The analysis of an entry that consists of these pieces."""
+    terms = "".join([piece.terms for piece in pieces])
+    identifiers = "".join([piece.identifiers for piece in pieces])
+    return Analysis(terms.rstrip(), " ".join(dict.fromkeys(identifiers.split())))
 
 
 def analyze_query(text: str, languages: Iterable[str]) -> QueryAnalysis:
@@ -130,31 +169,52 @@ class _Memory(dict[str, str]):
 
     def __init__(self, language: str) -> None:
         super().__init__()
-        self.identifiers: dict[str, str] = {}
+        self._identifiers: dict[str, str] = {}
         self._language = language
         self._stop_words = STOP_WORDS.get(language, frozenset())
+        self._forget()
+
+    def look_up(self, tokens: Sequence[str]) -> Found:
+        """What these tokens give."""
+        if len(self) > _REMEMBERED_TOKENS:
+            self._forget()
+        terms = "".join(map(self.__getitem__, tokens))
+        return Found(terms, "".join(filter(None, map(self._identifiers.get, tokens))))
+
+    def look_up_together(self, tokens: Sequence[str]) -> list[Found]:
+        """What the tokens between each two BREAKs give."""
+        terms, identifiers = self.look_up(tokens)
+        return list(map(Found, terms.split(BREAK), identifiers.split(BREAK)))
 
     def __missing__(self, raw: str) -> str:
+        if is_simple(raw):
+            return self._remember(raw, self._term(raw), "")
         if (bare := bare_word(raw)) and bare != raw:
-            return self._remember(raw, self[bare], self.identifiers.get(bare, ""))
+            return self._remember(raw, self[bare], self._identifiers.get(bare, ""))
         token = take_apart(raw)
+        identifiers = "".join([f"{one} " for one in (*token.own, *token.inner)])
         if len(token.parts) > 1 and not is_unspaced(raw):
             terms = "".join([self[part] for part in token.parts]) + "".join([f"{whole} " for whole in token.wholes])
-            return self._remember(raw, terms, " ".join((*token.own, *token.inner)))
-        kept = [stem(part, self._language) for part in token.parts if part.lower() not in self._stop_words]
-        terms = "".join([f"{term} " for term in (*kept, *token.wholes)])
+            return self._remember(raw, terms, identifiers)
+        terms = "".join(map(self._term, token.parts)) + "".join([f"{whole} " for whole in token.wholes])
         if len(raw) > _REMEMBERED_RUN and is_unspaced(raw):
             return terms
-        return self._remember(raw, terms, " ".join((*token.own, *token.inner)))
+        return self._remember(raw, terms, identifiers)
+
+    def _term(self, part: str) -> str:
+        return "" if part.lower() in self._stop_words else f"{stem(part, self._language)} "
 
     def _remember(self, raw: str, terms: str, identifiers: str) -> str:
-        if len(self) >= _REMEMBERED_TOKENS:
-            self.clear()
-            self.identifiers.clear()
         if identifiers:
-            self.identifiers[raw] = identifiers
+            self._identifiers[raw] = identifiers
         self[raw] = terms
         return terms
+
+    def _forget(self) -> None:
+        """Only between texts: what a text gives is looked up twice."""
+        self.clear()
+        self._identifiers.clear()
+        self[BREAK] = self._identifiers[BREAK] = BREAK
 
 
 @cache

@@ -20,7 +20,8 @@ from refdesk.search.engines.interface import (
     IndexName,
     SweepItem,
     VectorItem,
-    WordItem,
+    WordChunk,
+    WordDocument,
 )
 from refdesk.search.legs import Look
 
@@ -46,12 +47,9 @@ def read_index(project: str, generation: str) -> IndexName:
     return IndexName(project, generation)
 
 
-def read_word_items(entries: Iterable[pb.WordEntry]) -> list[WordItem]:
-    """Entries of the keyword index. Raises: InvalidArgument."""
-    return [
-        WordItem(*_read_identity(entry), entry.stamp, _read_facets(entry.facets), tuple(entry.headings), entry.text)
-        for entry in entries
-    ]
+def read_word_documents(documents: Iterable[pb.WordDocument]) -> list[WordDocument]:
+    """Documents for the keyword index. Raises: InvalidArgument."""
+    return [_read_word_document(document) for document in documents]
 
 
 def read_vector_items(entries: Iterable[pb.VectorEntry]) -> list[VectorItem]:
@@ -132,14 +130,41 @@ def read_page_token(request: pb.ListEntriesRequest) -> tuple[str, str]:
     return document_id, id
 
 
-def _read_identity(entry: pb.WordEntry | pb.VectorEntry) -> tuple[str, str, Grain]:
-    for name, id in (("id", entry.id), ("document_id", entry.document_id)):
-        if not _ID.fullmatch(id):
-            raise InvalidArgument(f"{name} {id!r} of an entry is not a UUID in lower case")
+def _read_word_document(document: pb.WordDocument) -> WordDocument:
+    _check_id("document_id", document.document_id)
+    _check_stamp(document.document_id, document.stamp)
+    text = document.text
+    chunks = tuple(
+        [
+            WordChunk(chunk.id, tuple(chunk.headings), chunk.start, chunk.end, chunk.lead, chunk.tail)
+            for chunk in document.chunks
+        ]
+    )
+    for chunk in chunks:
+        _check_id("id", chunk.id)
+        if not chunk.start <= chunk.end <= len(text):
+            raise InvalidArgument(f"chunk {chunk.id} spans {chunk.start} to {chunk.end} of {len(text)} characters")
+    return WordDocument(
+        document.document_id, document.stamp, _read_facets(document.facets), tuple(document.headings), text, chunks
+    )
+
+
+def _check_id(name: str, id: str) -> None:
+    if not _ID.fullmatch(id):
+        raise InvalidArgument(f"{name} {id!r} of an entry is not a UUID in lower case")
+
+
+def _check_stamp(id: str, stamp: int) -> None:
+    if stamp <= 0:
+        raise InvalidArgument(f"entry {id} has stamp {stamp}; stamps are above 0")
+
+
+def _read_identity(entry: pb.VectorEntry) -> tuple[str, str, Grain]:
+    _check_id("id", entry.id)
+    _check_id("document_id", entry.document_id)
     if entry.grain not in (pb.GRAIN_CHUNK, pb.GRAIN_DOCUMENT):
         raise InvalidArgument(f"entry {entry.id} has no grain")
-    if entry.stamp <= 0:
-        raise InvalidArgument(f"entry {entry.id} has stamp {entry.stamp}; stamps are above 0")
+    _check_stamp(entry.id, entry.stamp)
     return entry.id, entry.document_id, Grain(entry.grain)
 
 

@@ -40,9 +40,9 @@ class SearchService:
         return "" if self._is_started else "indices are being opened"
 
     async def write_words(self, request: pb.WriteWordsRequest) -> pb.WriteWordsResponse:
-        """Writes entries of the keyword index."""
+        """Writes chunks and whole documents to the keyword index."""
         index = messages.read_index(request.project, request.generation)
-        written = await self._words.write(index, messages.read_word_items(request.entries))
+        written = await self._words.write(index, messages.read_word_documents(request.documents))
         _count("words", written)
         return pb.WriteWordsResponse(written_count=written.written_count, superseded_ids=written.superseded_ids)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from collections.abc import Iterable
+from typing import NamedTuple
 
 LONGEST_TERM = 64
 """Characters; what is longer is data, not a word."""
@@ -13,9 +14,12 @@ LONGEST_IDENTIFIER = 128
 _JOINS = "-._/:@'’"
 _CALL = "\x00"
 """Stands for `()` while a text is cut: the parentheses of prose end a word, these do not."""
+BREAK = "\x01"
+"""A token of its own, which no text gives: it parts texts that are cut together."""
 _SPACES = str.maketrans(
-    {chr(code): " " for code in range(1, 128) if not (chr(code).isalnum() or chr(code) in f"`{_JOINS}")}
+    {chr(code): " " for code in range(2, 128) if not (chr(code).isalnum() or chr(code) in f"`{_JOINS}")}
 )
+_JOINT = f" {BREAK} "
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
     "\u3005\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f"  # kana
@@ -44,8 +48,7 @@ _QUANTITY = re.compile(r"\d+[A-Za-z]{1,3}")
 _STRIPPED_MARKS = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u065f]+")
 
 
-@dataclass(frozen=True)
-class Token:
+class Token(NamedTuple):
     """What a token is made of. Parts are as they are written, not stemmed; the rest is folded."""
 
     parts: tuple[str, ...] = ()
@@ -58,12 +61,19 @@ class Token:
 
 def cut(text: str) -> list[str]:
     """Tokens, those of ASCII lines first. These may bear punctuation: cutting with a table is five times as fast as with a pattern."""
+    if BREAK in text:
+        text = text.replace(BREAK, " ")
     if text.isascii():
         return _cut_ascii(text)
     lines = text.split("\n")
     plain = _cut_ascii("\n".join([line for line in lines if line.isascii()]))
     others = _TOKEN.findall("\n".join([line for line in lines if not line.isascii()]))
     return plain + [token.replace("()", _CALL) for token in others]
+
+
+def cut_together(texts: Iterable[str]) -> list[str]:
+    """Tokens of ASCII texts, a BREAK behind those of each but the last: one call for many costs a third of many calls."""
+    return _cut_ascii(_JOINT.join([text.replace(BREAK, " ") if BREAK in text else text for text in texts]))
 
 
 def bare_word(raw: str) -> str:
@@ -125,7 +135,9 @@ def split_joined(raw: str) -> list[str]:
 
 
 def _cut_ascii(text: str) -> list[str]:
-    return text.replace(_CALL, " ").replace("()", _CALL).translate(_SPACES).split()
+    if _CALL in text:
+        text = text.replace(_CALL, " ")
+    return text.replace("()", _CALL).translate(_SPACES).split()
 
 
 def _take_version_apart(version: re.Match[str]) -> Token:

@@ -38,16 +38,26 @@ class Facets(NamedTuple):
     language: str
 
 
-class WordItem(NamedTuple):
-    """One entry to write to a keyword index; ids are UUIDs in lower case."""
+class WordChunk(NamedTuple):
+    """A span of its document's text to write: `lead`, the text from `start` to `end` in characters, `tail`."""
 
     id: str
+    headings: tuple[str, ...]
+    start: int
+    end: int
+    lead: str
+    tail: str
+
+
+class WordDocument(NamedTuple):
+    """What a keyword index takes of one document: chunks, and where there is text the document as a whole; ids are UUIDs in lower case."""
+
     document_id: str
-    grain: Grain
     stamp: int
     facets: Facets
     headings: tuple[str, ...]
     text: str
+    chunks: tuple[WordChunk, ...]
 
 
 class VectorItem(NamedTuple):
@@ -145,8 +155,8 @@ class KeywordIndex(Protocol):
     async def close(self) -> None:
         """Lets go of everything."""
 
-    async def write(self, index: IndexName, items: Sequence[WordItem]) -> Written:
-        """Writes entries, each whole or not at all."""
+    async def write(self, index: IndexName, documents: Sequence[WordDocument]) -> Written:
+        """Writes an entry a chunk and one a document, each whole or not at all."""
 
     async def sweep(self, index: IndexName, items: Sequence[SweepItem]) -> list[Swept]:
         """Deletes what is not kept, an outcome for each item in order."""

@@ -23,7 +23,7 @@ from refdesk.search.engines.interface import (
     IndexName,
     SweepItem,
     Swept,
-    WordItem,
+    WordDocument,
     Written,
 )
 from refdesk.search.engines.tantivy_reader import IndexReader
@@ -34,11 +34,11 @@ CLOSE_SECONDS = 5.0
 """At a stop, for writes under way; a child that hangs is then killed, and what nobody was told is written comes again."""
 SETTLE_SECONDS = 2.0
 """After a commit tantivy merges segments behind it; readers take the merged ones up after this time."""
-MOST_ITEMS_A_COMMIT = 4096
+MOST_ENTRIES_A_COMMIT = 4096
 
 _Answer = TypeVar("_Answer")
 _Waiting = tuple[int, bytes, "asyncio.Future[Written]"]
-"""Number of items, the items pickled (at their own call, so that no group of them holds up the event loop), and who waits."""
+"""Number of entries, the documents pickled (at their own call, so that no group of them holds up the event loop), and who waits."""
 
 
 class TantivyIndex:
@@ -73,12 +73,13 @@ class TantivyIndex:
         self._threads.shutdown(wait=False)
         self._readers.clear()
 
-    async def write(self, index: IndexName, items: Sequence[WordItem]) -> Written:
+    async def write(self, index: IndexName, documents: Sequence[WordDocument]) -> Written:
         """Writes entries; durable and searchable when it returns. Raises: Unavailable."""
-        if not items:
+        if not documents:
             return Written(0, ())
         outcome: asyncio.Future[Written] = asyncio.get_running_loop().create_future()
-        self._waiting.setdefault(index, []).append((len(items), pickle.dumps(list(items), protocol=5), outcome))
+        count = sum(len(document.chunks) + 1 for document in documents)
+        self._waiting.setdefault(index, []).append((count, pickle.dumps(list(documents), protocol=5), outcome))
         if index not in self._writing:
             self._writing[index] = asyncio.create_task(self._write_waiting(index))
         return await outcome
@@ -124,7 +125,7 @@ class TantivyIndex:
     def _take_waiting(self, index: IndexName) -> list[_Waiting]:
         waiting = self._waiting.get(index, [])
         taken: list[_Waiting] = []
-        while waiting and (not taken or sum(one[0] for one in taken) + waiting[0][0] <= MOST_ITEMS_A_COMMIT):
+        while waiting and (not taken or sum(one[0] for one in taken) + waiting[0][0] <= MOST_ENTRIES_A_COMMIT):
             taken.append(waiting.pop(0))
         if not waiting:
             self._waiting.pop(index, None)

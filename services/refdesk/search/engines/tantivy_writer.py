@@ -11,19 +11,21 @@ import pickle
 import sys
 import time
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import NamedTuple
 
 import tantivy
 
 from refdesk import failpoints
 from refdesk.child import serve
 from refdesk.errors import Unavailable
-from refdesk.search.engines.interface import Grain, IndexName, SweepItem, Swept, WordItem, Written
+from refdesk.search.analysis import Analysis
+from refdesk.search.engines.interface import Grain, IndexName, SweepItem, Swept, WordDocument, Written
 from refdesk.search.engines.paths import join_id, list_folders, split_id
 from refdesk.search.engines.tantivy_schema import LABELS, NUMBERS, build_schema, name_folder, open_index, read_numbers
-from refdesk.search.entries import analyze_entry
+from refdesk.search.entries import analyze_document
 
 HEAP_BYTES = 20_000_000
 """Of each open writer, for entries not yet written out; tantivy takes at least 15 MB and uses it only while it writes."""
@@ -33,6 +35,14 @@ LOCK_PATIENCE_SECONDS = 10.0
 """A writer that was killed a moment ago may still hold its lock; the kernel frees it with the process."""
 
 _CHUNK_OF_QUERY = 512
+
+
+class _Entry(NamedTuple):
+    """An entry to write."""
+
+    id: str
+    document: WordDocument
+    analysis: Analysis
 
 
 class _GrainWriter:
@@ -46,22 +56,22 @@ class _GrainWriter:
         self._touched = False
         self._uncommitted: dict[str, int] = {}
 
-    def write(self, items: Sequence[WordItem]) -> Written:
+    def write(self, entries: Sequence[_Entry]) -> Written:
         """Adds entries that are not older than what is there; nothing is durable before `commit`."""
-        newest: dict[str, WordItem] = {}
+        newest: dict[str, _Entry] = {}
         superseded: list[str] = []
-        for item in items:
-            if item.id in newest and newest[item.id].stamp > item.stamp:
-                superseded.append(item.id)
+        for entry in entries:
+            if entry.id in newest and newest[entry.id].document.stamp > entry.document.stamp:
+                superseded.append(entry.id)
                 continue
-            newest[item.id] = item
-        present = self._read_stamps(list(newest))
-        for item in newest.values():
-            if present.get(item.id, 0) > item.stamp:
-                superseded.append(item.id)
+            newest[entry.id] = entry
+        present = self._read_stamps(newest.values())
+        for entry in newest.values():
+            if present.get(entry.id, 0) > entry.document.stamp:
+                superseded.append(entry.id)
                 continue
-            self._add(item, item.id in present)
-        return Written(len(items) - len(superseded), tuple(superseded))
+            self._add(entry, entry.id in present)
+        return Written(len(entries) - len(superseded), tuple(superseded))
 
     def sweep(self, item: SweepItem, grain: Grain) -> Swept:
         """Deletes what of a document is not kept; nothing is durable before `commit`."""
@@ -89,19 +99,24 @@ class _GrainWriter:
         self._uncommitted.clear()
         self._index.reload()
 
-    def _add(self, item: WordItem, is_present: bool) -> None:
+    def _add(self, entry: _Entry, is_present: bool) -> None:
         if is_present:
-            self._writer.delete_documents_by_term("id", item.id)
-        self._writer.add_document(_build_document(item))
-        self._uncommitted[item.id] = item.stamp
+            self._writer.delete_documents_by_term("id", entry.id)
+        self._writer.add_document(_build_document(entry))
+        self._uncommitted[entry.id] = entry.document.stamp
         self._touched = True
 
-    def _read_stamps(self, ids: Sequence[str]) -> dict[str, int]:
+    def _read_stamps(self, entries: Collection[_Entry]) -> dict[str, int]:
+        """Stamps by id, of those that are there; most documents of a first load have none, which their own term tells at once."""
+        searcher = self._index.searcher()
+        documents = {entry.document.document_id for entry in entries}
+        known = {document for document in documents if searcher.doc_freq("document_id", document)}
+        ids = [entry.id for entry in entries if entry.document.document_id in known]
         stamps: dict[str, int] = {}
         for start in range(0, len(ids), _CHUNK_OF_QUERY):
-            some = list(ids[start : start + _CHUNK_OF_QUERY])
+            some = ids[start : start + _CHUNK_OF_QUERY]
             stamps.update(self._read(tantivy.Query.term_set_query(self._schema, "id", some), len(some)))
-        return stamps | {id: self._uncommitted[id] for id in ids if id in self._uncommitted}
+        return stamps | {entry.id: self._uncommitted[entry.id] for entry in entries if entry.id in self._uncommitted}
 
     def _find_document(self, document_id: str) -> list[tuple[str, int]]:
         count = self._index.searcher().doc_freq("document_id", document_id)
@@ -124,7 +139,7 @@ class KeywordWriter:
         self._second = ThreadPoolExecutor(1)
 
     def write(self, index: IndexName, batches: Sequence[bytes]) -> list[Written]:
-        """Writes several batches, each a pickled list of WordItem, with one commit; an outcome for each."""
+        """Writes several batches, each a pickled list of WordDocument, with one commit; an outcome for each."""
         with self._writing(index) as writers:
             return [_write_grains(writers, pickle.loads(batch)) for batch in batches]
 
@@ -162,8 +177,14 @@ class KeywordWriter:
         return writers
 
 
-def _write_grains(writers: dict[Grain, _GrainWriter], batch: Sequence[WordItem]) -> Written:
-    outcomes = [writer.write([item for item in batch if item.grain == grain]) for grain, writer in writers.items()]
+def _write_grains(writers: dict[Grain, _GrainWriter], batch: Sequence[WordDocument]) -> Written:
+    entries: dict[Grain, list[_Entry]] = {grain: [] for grain in writers}
+    for document in batch:
+        analyzed = analyze_document(document)
+        entries[Grain.CHUNK] += [_Entry(chunk.id, document, chunk.analysis) for chunk in analyzed.chunks]
+        if analyzed.whole:
+            entries[Grain.DOCUMENT].append(_Entry(document.document_id, document, analyzed.whole))
+    outcomes = [writer.write(entries[grain]) for grain, writer in writers.items()]
     superseded = tuple(id for outcome in outcomes for id in outcome.superseded_ids)
     return Written(sum(outcome.written_count for outcome in outcomes), superseded)
 
@@ -173,20 +194,19 @@ def _sweep_grains(writers: dict[Grain, _GrainWriter], item: SweepItem) -> Swept:
     return Swept(sum(outcome.deleted_count for outcome in outcomes), any(outcome.later_stamp for outcome in outcomes))
 
 
-def _build_document(item: WordItem) -> tantivy.Document:
-    facets, analysis = item.facets, analyze_entry(item)
-    document = tantivy.Document()
-    numbers = (*split_id(item.id), *split_id(item.document_id), item.stamp)
+def _build_document(entry: _Entry) -> tantivy.Document:
+    document, facets, built = entry.document, entry.document.facets, tantivy.Document()
+    numbers = (*split_id(entry.id), *split_id(document.document_id), document.stamp)
     for name, number in zip(NUMBERS, numbers, strict=True):
-        document.add_unsigned(name, number)
-    labels = (item.id, item.document_id, facets.source, facets.version, facets.kind, facets.language)
+        built.add_unsigned(name, number)
+    labels = (entry.id, document.document_id, facets.source, facets.version, facets.kind, facets.language)
     for name, label in zip(LABELS, labels, strict=True):
-        document.add_text(name, label)
+        built.add_text(name, label)
     for folder in list_folders(facets.path):
-        document.add_text("folders", folder)
-    document.add_text("terms", analysis.terms)
-    document.add_text("identifiers", analysis.identifiers)
-    return document
+        built.add_text("folders", folder)
+    built.add_text("terms", entry.analysis.terms)
+    built.add_text("identifiers", entry.analysis.identifiers)
+    return built
 
 
 def _take_writer(index: tantivy.Index, folder: Path) -> tantivy.IndexWriter:

@@ -61,33 +61,47 @@ class Facets(_message.Message):
     language: str
     def __init__(self, source: _Optional[str] = ..., path: _Optional[str] = ..., version: _Optional[str] = ..., kind: _Optional[str] = ..., language: _Optional[str] = ...) -> None: ...
 
-class WordEntry(_message.Message):
-    __slots__ = ("id", "document_id", "grain", "stamp", "facets", "headings", "text")
-    ID_FIELD_NUMBER: _ClassVar[int]
+class WordDocument(_message.Message):
+    __slots__ = ("document_id", "stamp", "facets", "headings", "text", "chunks")
     DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
-    GRAIN_FIELD_NUMBER: _ClassVar[int]
     STAMP_FIELD_NUMBER: _ClassVar[int]
     FACETS_FIELD_NUMBER: _ClassVar[int]
     HEADINGS_FIELD_NUMBER: _ClassVar[int]
     TEXT_FIELD_NUMBER: _ClassVar[int]
-    id: str
+    CHUNKS_FIELD_NUMBER: _ClassVar[int]
     document_id: str
-    grain: Grain
     stamp: int
     facets: Facets
     headings: _containers.RepeatedScalarFieldContainer[str]
     text: str
-    def __init__(self, id: _Optional[str] = ..., document_id: _Optional[str] = ..., grain: _Optional[_Union[Grain, str]] = ..., stamp: _Optional[int] = ..., facets: _Optional[_Union[Facets, _Mapping]] = ..., headings: _Optional[_Iterable[str]] = ..., text: _Optional[str] = ...) -> None: ...
+    chunks: _containers.RepeatedCompositeFieldContainer[WordChunk]
+    def __init__(self, document_id: _Optional[str] = ..., stamp: _Optional[int] = ..., facets: _Optional[_Union[Facets, _Mapping]] = ..., headings: _Optional[_Iterable[str]] = ..., text: _Optional[str] = ..., chunks: _Optional[_Iterable[_Union[WordChunk, _Mapping]]] = ...) -> None: ...
+
+class WordChunk(_message.Message):
+    __slots__ = ("id", "headings", "start", "end", "lead", "tail")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    HEADINGS_FIELD_NUMBER: _ClassVar[int]
+    START_FIELD_NUMBER: _ClassVar[int]
+    END_FIELD_NUMBER: _ClassVar[int]
+    LEAD_FIELD_NUMBER: _ClassVar[int]
+    TAIL_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    headings: _containers.RepeatedScalarFieldContainer[str]
+    start: int
+    end: int
+    lead: str
+    tail: str
+    def __init__(self, id: _Optional[str] = ..., headings: _Optional[_Iterable[str]] = ..., start: _Optional[int] = ..., end: _Optional[int] = ..., lead: _Optional[str] = ..., tail: _Optional[str] = ...) -> None: ...
 
 class WriteWordsRequest(_message.Message):
-    __slots__ = ("project", "generation", "entries")
+    __slots__ = ("project", "generation", "documents")
     PROJECT_FIELD_NUMBER: _ClassVar[int]
     GENERATION_FIELD_NUMBER: _ClassVar[int]
-    ENTRIES_FIELD_NUMBER: _ClassVar[int]
+    DOCUMENTS_FIELD_NUMBER: _ClassVar[int]
     project: str
     generation: str
-    entries: _containers.RepeatedCompositeFieldContainer[WordEntry]
-    def __init__(self, project: _Optional[str] = ..., generation: _Optional[str] = ..., entries: _Optional[_Iterable[_Union[WordEntry, _Mapping]]] = ...) -> None: ...
+    documents: _containers.RepeatedCompositeFieldContainer[WordDocument]
+    def __init__(self, project: _Optional[str] = ..., generation: _Optional[str] = ..., documents: _Optional[_Iterable[_Union[WordDocument, _Mapping]]] = ...) -> None: ...
 
 class WriteWordsResponse(_message.Message):
     __slots__ = ("written_count", "superseded_ids")

@@ -82,8 +82,8 @@ class SearchServiceServicer:
     def WriteWords(self, request, context):
         """WriteWords writes chunks and whole documents to the keyword index, and returns when they are durable and searchable.
 
-        Errors: INVALID_ARGUMENT for an entry without id, document or stamp; UNAVAILABLE when the index cannot be written (nothing is promised
-        of the batch then: write it again).
+        Errors: INVALID_ARGUMENT for a document or a chunk without id, without stamp, or with a span outside its text; UNAVAILABLE when the index
+        cannot be written (nothing is promised of the batch then: write it again).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
