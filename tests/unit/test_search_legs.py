@@ -100,7 +100,7 @@ class FakeVectors:
         return self.reason
 
     async def write(self, index: IndexName, model_id: str, items: Sequence[VectorItem]) -> Written:
-        return Written(len(documents), ())
+        return Written(len(items), ())
 
     async def find_vectors(self, index: IndexName, text_hashes: Sequence[str]) -> dict[str, bytes]:
         return {}
