@@ -14,7 +14,7 @@ Q ?=
 
 LOCKS := requirements.lock requirements-dev.lock
 
-.PHONY: help up ask status doctor test check format generate lock eval bench setup setup-dev model clean
+.PHONY: help up ask status doctor test check format generate lock eval bench engines engines-stop setup setup-dev model clean
 
 help: ## Lists the targets.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -62,6 +62,12 @@ eval: setup-dev model ## Asks our own questions of real documentation and prints
 
 bench: setup-dev model ## Measures, and prints the table.
 	PYTHONPATH=tests $(BIN)/python -m benchmarks.run
+
+engines: setup-dev ## Starts an OpenSearch and a nats-server in the background, empty, and prints their URLs.
+	@PYTHONPATH=tests $(BIN)/python -m servers.engines start
+
+engines-stop: setup-dev ## Ends them; what they held is gone.
+	@PYTHONPATH=tests $(BIN)/python -m servers.engines stop
 
 lock: setup-dev ## Pins every package by hash.
 	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header pyproject.toml -o requirements.lock

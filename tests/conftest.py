@@ -1,6 +1,8 @@
-"""What every test shares: asyncio as the one event loop."""
+"""What every test shares: asyncio as the one event loop, and real engines for those that ask for one."""
 
 import pytest
+
+pytest_plugins = ["servers.fixtures"]
 
 
 @pytest.fixture
