@@ -18,7 +18,26 @@ class SearchSettings(BaseModel):
     )
     vector_url: str = Field(
         "file:",
-        description="Engine of the vector index: file: for Qdrant Edge in the data folder, file:PATH for another folder.",
+        description="Engine of the vector index: file: for Qdrant Edge in the data folder, file:PATH for another folder, "
+        "qdrant://HOST:PORT for a Qdrant server (its port for gRPC, 6334), qdrant+tls://HOST:PORT with TLS.",
+    )
+    vector_api_key_file: str = Field(
+        "", description="File with the API key of Qdrant, which must allow to write; read again when a key is refused."
+    )
+    vector_ca_file: str = Field(
+        "", description="File with the CA certificates that Qdrant's must be signed by, in PEM; empty: gRPC's own."
+    )
+    vector_collection_prefix: str = Field(
+        "refdesk",
+        pattern=r"^[a-z0-9][a-z0-9-]{0,62}$",
+        description="First part of collections' names on Qdrant; desks that share a Qdrant need one each.",
+    )
+    vector_shard_count: int = Field(1, ge=1, le=256, description="Shards of a collection that is made on Qdrant.")
+    vector_replication_factor: int = Field(
+        1, ge=1, le=16, description="Replicas of a shard of a collection that is made on Qdrant; 2 in a cluster."
+    )
+    vector_write_consistency: int = Field(
+        1, ge=1, le=16, description="Replicas that must have a write before it counts, on Qdrant; 2 in a cluster."
     )
     legs: tuple[Literal["lexical", "semantic"], ...] = Field(
         ("lexical", "semantic"), min_length=1, description="Ways to look that are on; answers say what is switched off."

@@ -21,8 +21,18 @@ _Build = Callable[[SearchSettings, Path], _Engine]
 KEYWORD_ENGINES: dict[str, _Build[KeywordIndex]] = {
     "file": lambda settings, folder: TantivyIndex(folder, settings.reader_threads)
 }
+
+
+def _open_qdrant(settings: SearchSettings, folder: Path) -> VectorIndex:
+    from refdesk.search.engines.qdrant_index import QdrantIndex  # takes seconds to import, and most desks have none
+
+    return QdrantIndex(settings)
+
+
 VECTOR_ENGINES: dict[str, _Build[VectorIndex]] = {
-    "file": lambda settings, folder: EdgeIndex(folder, settings.scanned_points)
+    "file": lambda settings, folder: EdgeIndex(folder, settings.scanned_points),
+    "qdrant": _open_qdrant,
+    "qdrant+tls": _open_qdrant,
 }
 
 
@@ -43,6 +53,8 @@ def _choose(
     if not colon or scheme not in engines:
         known = ", ".join(f"{name}:" for name in sorted(engines))
         raise InvalidArgument(f"search.{setting} {url!r} names no engine; known: {known}")
+    if scheme != "file":  # a server: the engine reads its own address
+        return engines[scheme](settings, folder)
     path = place[2:] if place.startswith("///") else place
     if path.startswith("//"):
         raise InvalidArgument(f"search.{setting} {url!r} names a host; write file:PATH")
