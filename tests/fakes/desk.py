@@ -81,10 +81,9 @@ class FakeDesk:
     def vectors(self) -> Vectors:
         """A worker of its own, for what comes behind the words."""
         embedding = Embedding(self.embedder, texts=2, requests=2)
-        return Vectors(self.stores, embedding, self.generations, self._correct, self.settings)
-
-    async def _correct(self, record: pb.Document, token_scale: float) -> bool:
-        return await self.publisher().correct(record, token_scale)
+        return Vectors(
+            self.stores, embedding, self.generations, lambda changes: self.publisher().publish(changes), self.settings
+        )
 
     def reconciler(self, *, now_seconds: float = LATER_SECONDS) -> Reconciler:
         """A reconciler for which everything was put long ago; with `now_seconds` 0 everything was put just now."""

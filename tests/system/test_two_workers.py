@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import random
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -61,10 +60,8 @@ class Desk:
         generations = lambda: self.catalog.generations(PROJECT)  # noqa: E731
         parsers = HereParsers(Weather())
 
-        async def correct(record: Any, scale: float) -> bool:
-            return await publisher.correct(record, scale)
-
-        vectors = Vectors(self.stores, Embedding(self.embedder, texts=2, requests=2), generations, correct, SETTINGS)
+        republish = lambda changes: publisher.publish(changes)  # noqa: E731
+        vectors = Vectors(self.stores, Embedding(self.embedder, texts=2, requests=2), generations, republish, SETTINGS)
         publisher = Publisher(self.stores, self.sources, parsers, generations, behind=vectors)
         return publisher, vectors
 

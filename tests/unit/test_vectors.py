@@ -108,6 +108,20 @@ async def test_a_chunk_over_the_window_is_cut_again_and_never_cut_short() -> Non
     assert desk.differences() == []
 
 
+async def test_what_is_over_the_window_is_published_again_together() -> None:
+    desk = FakeDesk()
+    desk.embedder.tokens_a_word = 4.0
+    desk.embedder.model.window_tokens = 150
+    names = [f"{number}.md" for number in range(4)]
+    for name in names:
+        desk.source.write(name, page(f"alpha{name}"))
+    await desk.publish(*names)
+    written = desk.search.calls["write_words"]
+    await desk.vectors().work()
+    assert [record_of(desk, name).revision for name in names] == [2, 2, 2, 2]
+    assert desk.search.calls["write_words"] == written + 1
+
+
 async def test_exact_token_counts_replace_the_estimates() -> None:
     desk = FakeDesk()
     desk.source.write("a.md", page("alpha"))

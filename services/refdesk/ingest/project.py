@@ -6,7 +6,6 @@ import asyncio
 import functools
 from collections.abc import Callable, Mapping
 
-from refdesk.api.docstore.v1 import docstore_pb2 as docstore_pb
 from refdesk.api.docstore.v1.docstore_protocol import Docstore
 from refdesk.api.search.v1.search_protocol import Search
 from refdesk.errors import InvalidArgument
@@ -55,7 +54,9 @@ class ProjectWork:
         stores = Stores(slug, docstore, search, settings.call_seconds)
         generations = functools.partial(catalog.generations, slug)
         sources = {source.name: Followed(source, open_source(source)) for source in declared.sources}
-        self.vectors = Vectors(stores, embedding, generations, self._correct, settings, loads)
+        self.vectors = Vectors(
+            stores, embedding, generations, lambda changes: self.publisher.publish(changes), settings, loads
+        )
         self.publisher = Publisher(stores, sources, parsers, generations, behind=self.vectors)
         self.reconciler = Reconciler(
             stores,
@@ -83,9 +84,6 @@ class ProjectWork:
         while True:
             await self.reconcile()
             await asyncio.sleep(self._settings.reconcile_seconds)
-
-    async def _correct(self, record: docstore_pb.Document, token_scale: float) -> bool:
-        return await self.publisher.correct(record, token_scale)
 
 
 def open_source(settings: SourceSettings) -> DocumentSource:

@@ -23,7 +23,7 @@ from refdesk.ingest.parsing import Parsers, ParseTask
 from refdesk.ingest.records import Found, Generation, Origin, Verdict
 from refdesk.ingest.sources.interface import DocumentUnreadable
 from refdesk.ingest.stores import Stores
-from refdesk.ingest.work import Batch, Work, conclude, plan_record, relative_path, report_of, set_aside, still_open
+from refdesk.ingest.work import Batch, Work, conclude, plan_record, report_of, set_aside, still_open
 
 ATTEMPTS = 8
 """How often a document starts again at step 1 before its event has to come again."""
@@ -84,12 +84,6 @@ class Publisher:
             path = f"{change.source}/{change.path}"
             report = pb.Report(path=path, kind=pb.REPORT_KIND_PARKED, reason=change.set_aside)
             await self._stores.report(change.source, [report])
-
-    async def correct(self, record: pb.Document, token_scale: float) -> bool:
-        """Publishes a document again, cut with another scale of token counts. Raises: Unavailable and the like."""
-        change = Change(record.source, relative_path(record), "", record.bulk, token_scale, keep_absent=True)
-        (outcome,) = await self.publish([change])
-        return outcome.ending is Ending.PUBLISHED
 
     async def prepare(self, changes: Sequence[Change]) -> Batch:
         """Steps 1 and 2: reads the records, then the sources, and cuts what differs."""

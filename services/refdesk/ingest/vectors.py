@@ -7,21 +7,22 @@ embedder has texts to do while a lane reads and writes.
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 
 import structlog
 
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_pb
 from refdesk.api.search.v1 import search_pb2 as search_pb
 from refdesk.failpoints import reach
-from refdesk.ingest import entries, metrics
+from refdesk.ingest import metrics, pending
+from refdesk.ingest.changes import Change, Ending, Outcome
 from refdesk.ingest.embedding import Embedding
+from refdesk.ingest.pending import Pending
 from refdesk.ingest.records import Generation, find_head
 from refdesk.ingest.settings import IngestSettings
 from refdesk.ingest.stores import Stores
 from refdesk.ingest.supervision import OUTAGE, Backoff
+from refdesk.ingest.work import relative_path
 
 log = structlog.get_logger()
 
@@ -30,24 +31,7 @@ REST_SECONDS = 30.0
 """How long a document rests of which a round could do nothing."""
 
 Record = docstore_pb.Document
-TooLong = Callable[[Record, float], Awaitable[bool]]
-"""Publishes a document again with a corrected scale of token counts; False when it could not be."""
-
-
-@dataclass
-class Job:
-    """One document's pending chunks in one round."""
-
-    record: Record
-    head: docstore_pb.Head
-    spans: list[docstore_pb.ChunkSpan]
-    hashes: dict[str, str] = field(default_factory=dict)
-    scale: float = 0.0
-
-    @property
-    def takes_all(self) -> bool:
-        """Whether nothing is missing after this round."""
-        return len(self.spans) == len(self.head.missing_vectors)
+Republish = Callable[[Sequence[Change]], Awaitable[Sequence[Outcome]]]
 
 
 class Vectors:
@@ -58,14 +42,14 @@ class Vectors:
         stores: Stores,
         embedding: Embedding,
         generations: Callable[[], Awaitable[Sequence[Generation]]],
-        too_long: TooLong,
+        republish: Republish,
         settings: IngestSettings,
         loads: Callable[[], bool] = lambda: False,
     ) -> None:
         self._stores = stores
         self._embedding = embedding
         self._generations = generations
-        self._too_long = too_long
+        self._republish = republish
         self._settings = settings
         self._loads = loads
         self._kicked = asyncio.Event()
@@ -85,8 +69,8 @@ class Vectors:
         try:
             for generation in await self._generations():
                 pairs = [(record, head) for record in moved if (head := find_head(record, generation.name))]
-                jobs = self._plan(pairs, generation)
-                vectors = await self._take_over(generation, (one for job in jobs for one in job.hashes.values()))
+                jobs = pending.plan(pairs, generation, self._settings.vector_round_chunks)
+                vectors = await self._take_over(generation, (key for job in jobs for key in job.hashes))
                 await self._write(generation, jobs, vectors, {})
         except OUTAGE as error:
             log.warning("moved documents are embedded anew", reason=error.message)
@@ -158,7 +142,7 @@ class Vectors:
         found = await self._stores.read(document_ids, include_text=True)
         pairs = [(record, head) for record in found.values() if (head := find_head(record, generation.name))]
         await self._stores.sweep([record for record, head in pairs if not head.swept], [generation.name])
-        jobs = self._plan(pairs, generation)
+        jobs = pending.plan(pairs, generation, self._settings.vector_round_chunks)
         idle = set(document_ids) - {
             record.document_id for record, head in pairs if head.missing_vectors or not head.swept
         }
@@ -166,33 +150,15 @@ class Vectors:
             self._rest(one)
         if not jobs:
             return
-        texts = {
-            job.hashes[span.chunk_id]: entries.text_to_embed(job.record, span) for job in jobs for span in job.spans
-        }
+        texts = {key: text for job in jobs for key, text in zip(job.hashes, job.texts, strict=True)}
         vectors = await self._take_over(generation, texts)
         embedded = await self._embedding.embed(
-            generation.model_id, {one: text for one, text in texts.items() if one not in vectors}
+            generation.model_id, {key: text for key, text in texts.items() if key not in vectors}
         )
         metrics.VECTORS.labels("embedded").inc(len(embedded.vectors))
         vectors |= embedded.vectors
         await self._write(generation, jobs, vectors, embedded.token_counts)
         await self._correct(jobs, embedded.over_window)
-
-    def _plan(self, pairs: Iterable[tuple[Record, docstore_pb.Head]], generation: Generation) -> list[Job]:
-        jobs, room = [], self._settings.vector_round_chunks
-        for record, head in pairs:
-            missing = set(head.missing_vectors)
-            spans = [span for span in head.chunks if span.chunk_id in missing][: max(room, 1)]
-            if not spans:
-                continue
-            room -= len(spans)
-            hashes = {one.chunk_id: self._hash(record, one, generation) for one in spans}
-            jobs.append(Job(record, head, spans, hashes))
-        return jobs
-
-    @staticmethod
-    def _hash(record: Record, span: docstore_pb.ChunkSpan, generation: Generation) -> str:
-        return entries.text_hash(entries.text_to_embed(record, span), generation.model_id)
 
     async def _take_over(self, generation: Generation, hashes: Iterable[str]) -> dict[str, bytes]:
         """Vectors that the project already has for these texts."""
@@ -201,23 +167,22 @@ class Vectors:
         return found
 
     async def _write(
-        self, generation: Generation, jobs: Sequence[Job], vectors: Mapping[str, bytes], counts: Mapping[str, int]
+        self, generation: Generation, jobs: Sequence[Pending], vectors: Mapping[str, bytes], counts: Mapping[str, int]
     ) -> None:
         reach("ingest.step5.before")
-        points: list[search_pb.VectorEntry] = []
+        points = await self._document_points(generation, [job for job in jobs if job.takes_all], vectors)
         notes: list[docstore_pb.NoteDocumentsItem] = []
-        whole = await self._document_points(generation, [job for job in jobs if job.takes_all], vectors)
         for job in jobs:
-            done = [span.chunk_id for span in job.spans if job.hashes[span.chunk_id] in vectors]
-            points += [self._point(job.record, one, job.hashes[one], vectors[job.hashes[one]]) for one in done]
-            counted = [one for one in done if job.hashes[one] in counts]
-            plain = [one for one in done if job.hashes[one] not in counts]
+            points += job.points(vectors)
+            done = [(span.chunk_id, key) for span, key in zip(job.spans, job.hashes, strict=True) if key in vectors]
+            counted = [one for one, key in done if key in counts]
+            plain = [one for one, key in done if key not in counts]
             if counted:
-                exact = [counts[job.hashes[one]] for one in counted]
+                exact = [counts[key] for _, key in done if key in counts]
                 notes.append(self._stores.note(job.record, generation.name, chunk_ids=counted, token_counts=exact))
             if plain:
                 notes.append(self._stores.note(job.record, generation.name, chunk_ids=plain))
-        await self._stores.write_vectors(generation.name, generation.model_id, points + whole)
+        await self._stores.write_vectors(generation.name, generation.model_id, points)
         noted = await self._stores.put_notes(notes)
         lost = {note.document_id for note, done in zip(notes, noted, strict=True) if not done}
         reach("ingest.step5.after")
@@ -228,51 +193,37 @@ class Vectors:
         now = await self._stores.read(lost)
         await self._stores.sweep(list(now.values()), [generation.name])
 
-    def _point(self, record: Record, chunk_id: str, text_hash: str, vector: bytes) -> search_pb.VectorEntry:
-        return search_pb.VectorEntry(
-            id=chunk_id,
-            document_id=record.document_id,
-            grain=search_pb.GRAIN_CHUNK,
-            stamp=record.revision,
-            facets=entries.facets(record),
-            text_hash=text_hash,
-            vector=vector,
-        )
-
     async def _document_points(
-        self, generation: Generation, jobs: Sequence[Job], vectors: Mapping[str, bytes]
+        self, generation: Generation, jobs: Sequence[Pending], vectors: Mapping[str, bytes]
     ) -> list[search_pb.VectorEntry]:
         """The whole-document points of documents of which nothing is missing now; the other chunks' vectors are asked for."""
-        hashes: dict[str, list[str]] = defaultdict(list)
-        for job in jobs:
-            for span in job.head.chunks:
-                known = job.hashes.get(span.chunk_id)
-                hashes[job.record.document_id].append(known or self._hash(job.record, span, generation))
-        wanted = {one for some in hashes.values() for one in some if one not in vectors}
-        known_vectors = {**vectors, **await self._take_over(generation, wanted)}
-        points = []
-        for job in jobs:
-            found = [known_vectors.get(one) for one in hashes[job.record.document_id]]
-            vectors_of_all = [one for one in found if one is not None]
-            if len(vectors_of_all) == len(found):
-                point = self._point(job.record, job.record.document_id, "", entries.mean_vector(vectors_of_all))
-                point.grain = search_pb.GRAIN_DOCUMENT
-                points.append(point)
-        return points
+        hashes = [job.all_hashes(generation) for job in jobs]
+        wanted = {one for some in hashes for one in some if one not in vectors}
+        known = {**vectors, **await self._take_over(generation, wanted)}
+        found = [job.document_point(some, known) for job, some in zip(jobs, hashes, strict=True)]
+        return [point for point in found if point]
 
-    async def _correct(self, jobs: Sequence[Job], over_window: Mapping[str, int]) -> None:
+    async def _correct(self, jobs: Sequence[Pending], over_window: Mapping[str, int]) -> None:
         """Publishes documents again of which a chunk was over the window, cut with a corrected scale of token counts."""
-        for job in jobs:
-            exact = [
-                (span, over_window[one]) for span in job.spans if (one := job.hashes[span.chunk_id]) in over_window
-            ]
-            if not exact:
-                continue
-            factor = max(max(count / max(span.token_count, 1) for span, count in exact) * 1.05, 1.05)
-            scale = max(1.0, job.record.token_scale) * factor
-            log.info("a chunk is over the model's window", path=job.record.path, token_scale=round(scale, 3))
-            if not await self._too_long(job.record, scale):
-                self._rest(job.record.document_id)
+        scales = {job.record.document_id: scale for job in jobs if (scale := job.corrected_scale(over_window))}
+        records = [job.record for job in jobs if job.record.document_id in scales]
+        if not records:
+            return
+        log.info("chunks are over the model's window", documents=len(records), first=records[0].path)
+        changes = [
+            Change(
+                one.source,
+                relative_path(one),
+                "",
+                one.bulk,
+                least_token_scale=scales[one.document_id],
+                keep_absent=True,
+            )
+            for one in records
+        ]
+        for record, outcome in zip(records, await self._republish(changes), strict=True):
+            if outcome.ending is not Ending.PUBLISHED:
+                self._rest(record.document_id)
 
     def _rest(self, document_id: str) -> None:
         self._resting[document_id] = asyncio.get_running_loop().time() + REST_SECONDS
@@ -287,7 +238,11 @@ class Vectors:
         found = await self._stores.read(document_ids, include_text=True)
         for generation in await self._generations():
             heads = [(record, find_head(record, generation.name)) for record in found.values()]
-            jobs = [Job(record, head, []) for record, head in heads if head and head.chunks and head.embeddable]
-            points = await self._document_points(generation, [job for job in jobs if job.takes_all], {})
+            jobs = [
+                pending.prepare(record, head, [], generation)
+                for record, head in heads
+                if head and head.chunks and head.embeddable and not head.missing_vectors
+            ]
+            points = await self._document_points(generation, jobs, {})
             await self._stores.write_vectors(generation.name, generation.model_id, points)
         return True
