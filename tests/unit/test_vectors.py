@@ -112,9 +112,9 @@ async def test_what_is_over_the_window_is_published_again_together() -> None:
     desk = FakeDesk()
     desk.embedder.tokens_a_word = 4.0
     desk.embedder.model.window_tokens = 150
-    names = [f"{number}.md" for number in range(4)]
+    names = [f"{word}.md" for word in ("alpha", "beta", "gamma", "delta")]
     for name in names:
-        desk.source.write(name, page(f"alpha{name}"))
+        desk.source.write(name, page(name.removesuffix(".md")))
     await desk.publish(*names)
     written = desk.search.calls["write_words"]
     await desk.vectors().work()
