@@ -111,7 +111,7 @@ async def test_a_chunk_over_the_window_is_cut_again_and_never_cut_short() -> Non
 async def test_what_is_over_the_window_is_published_again_together() -> None:
     desk = FakeDesk()
     desk.embedder.tokens_a_word = 4.0
-    desk.embedder.model.window_tokens = 150
+    desk.embedder.model.window_tokens = 60
     names = [f"{word}.md" for word in ("alpha", "beta", "gamma", "delta")]
     for name in names:
         desk.source.write(name, page(name.removesuffix(".md")))
