@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from fakes.records import GENERATION, make_record, make_tombstone, to_put
 from refdesk.api.docstore.v1 import docstore_pb2 as pb
 from refdesk.docstore import cursor, validation
+from refdesk.docstore.engines import packing
+from refdesk.docstore.engines.cuts import CutCache
 from refdesk.docstore.engines.interface import listing_key
+from refdesk.docstore.engines.likeness import rank_paths
 from refdesk.docstore.engines.sqlite import rows
-from refdesk.docstore.engines.sqlite.hydration import CutCache
-from refdesk.docstore.engines.sqlite.suggestions import rank_paths
 from refdesk.errors import InvalidArgument
 
 PATHS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\x01\x02"), max_size=20)
@@ -178,6 +179,18 @@ def test_a_project_follows_its_live_generation_and_names_its_sources_apart() -> 
             validation.check_project(pb.Project(slug="a", live_generation=live, followed_generations=["g"]), 0)
 
 
+@pytest.mark.parametrize("other", ["g", "h"])
+def test_what_is_built_or_kept_for_rollback_is_followed_beside_the_live_generation(other: str) -> None:
+    following = {"slug": "a", "live_generation": "g", "followed_generations": ["g", "f"]}
+    kept = pb.RollbackGeneration(generation="f", until_milliseconds=1)
+    validation.check_project(pb.Project(**following, building_generation="f"), 0)  # type: ignore[arg-type]
+    validation.check_project(pb.Project(**following, rollback_generations=[kept]), 0)  # type: ignore[arg-type]
+    kept.generation = other
+    for wrong in ({"building_generation": other}, {"rollback_generations": [kept]}):
+        with pytest.raises(InvalidArgument, match=f"must follow generation {other} beside"):
+            validation.check_project(pb.Project(**following, **wrong), 0)  # type: ignore[arg-type]
+
+
 @given(st.uuids())
 def test_an_id_is_packed_as_the_uuid_library_does(identifier: UUID) -> None:
     assert rows.pack_id(str(identifier)) == identifier.bytes
@@ -191,13 +204,15 @@ def test_what_is_no_id_packs_to_nothing(wrong: str) -> None:
 
 @given(st.lists(st.lists(PATHS.filter(lambda part: "/" not in part), min_size=1, max_size=4).map("/".join)))
 def test_folder_keys_sort_paths_as_the_listing_does(paths: list[str]) -> None:
-    by_key = sorted(paths, key=lambda path: (rows.folder_key(path).encode(), path.encode()))
+    by_key = sorted(paths, key=lambda path: (packing.folder_key(path).encode(), path.encode()))
     assert by_key == sorted(paths, key=listing_key)
 
 
 def test_a_source_range_holds_its_folders_and_no_neighbour() -> None:
     first, last = rows.source_range("a")
-    inside = [path for path in ("a/1", "a/b/1", "a-b/1", "ab/1", "b/1", "A/1") if first <= rows.folder_key(path) < last]
+    inside = [
+        path for path in ("a/1", "a/b/1", "a-b/1", "ab/1", "b/1", "A/1") if first <= packing.folder_key(path) < last
+    ]
     assert inside == ["a/1", "a/b/1"]
 
 

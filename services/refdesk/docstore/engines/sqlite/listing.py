@@ -6,6 +6,7 @@ import sqlite3
 
 from refdesk.api.docstore.v1 import docstore_pb2 as pb
 from refdesk.docstore.engines.interface import Unfinished, UnfinishedKey, View
+from refdesk.docstore.engines.packing import folder_key, unpack_document
 from refdesk.docstore.engines.sqlite import records, rows
 
 
@@ -20,7 +21,7 @@ def list_documents(
         "LEFT JOIN heads h ON h.document = d.document AND h.generation = ? "
         "WHERE d.project = ? AND d.deleted = 0 AND (d.folder, d.path) > (?, ?) AND d.folder >= ? AND d.folder < ? "
         "ORDER BY d.folder, d.path LIMIT ?",
-        (generation, project, rows.folder_key(after_path) if after_path else first, after_path, first, last, limit),
+        (generation, project, folder_key(after_path) if after_path else first, after_path, first, last, limit),
     )
     return [
         pb.DocumentSummary(
@@ -46,7 +47,7 @@ def list_records(
         (project, rows.pack_id(after_id), source, source, limit),
     ).fetchall()
     return [
-        rows.unpack_document(record, records.read_heads(connection, row) if with_heads else (), None, view)
+        unpack_document(record, records.read_heads(connection, row) if with_heads else (), None, view)
         for row, record in found
     ]
 

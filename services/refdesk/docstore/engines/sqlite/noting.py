@@ -6,6 +6,8 @@ import sqlite3
 from collections.abc import Iterable
 
 from refdesk.api.docstore.v1 import docstore_pb2 as pb
+from refdesk.docstore.engines.notes import apply_note
+from refdesk.docstore.engines.packing import purge_record
 from refdesk.docstore.engines.sqlite import rows
 from refdesk.docstore.engines.sqlite.tallies import Tally, count_head
 
@@ -44,19 +46,6 @@ def _note(connection: sqlite3.Connection, note: pb.NoteDocumentsItem, tally: Tal
     return True
 
 
-def apply_note(head: pb.Head, note: pb.NoteDocumentsItem) -> None:
-    """Changes what a note may change: missing vectors, token counts, swept."""
-    embedded = set(note.embedded_chunk_ids)
-    missing = [chunk_id for chunk_id in head.missing_vectors if chunk_id not in embedded]
-    del head.missing_vectors[:]
-    head.missing_vectors.extend(missing)
-    counts = dict(zip(note.embedded_chunk_ids, note.token_counts, strict=False))
-    if counts:
-        for span in head.chunks:
-            span.token_count = counts.get(span.chunk_id, span.token_count)
-    head.swept = head.swept or note.swept
-
-
 def purge_documents(connection: sqlite3.Connection, project: str, deleted_before_milliseconds: int) -> int:
     """Drops texts, sections and titles of documents deleted before a time; returns how many texts that were."""
     found = connection.execute(
@@ -66,6 +55,6 @@ def purge_documents(connection: sqlite3.Connection, project: str, deleted_before
     connection.executemany("DELETE FROM texts WHERE document = ?", [(row,) for row, _, _ in found])
     connection.executemany(
         "UPDATE documents SET title = '', text_length = 0, purged = 1, record = ? WHERE document = ?",
-        [(rows.purge_record(record), row) for row, _, record in found],
+        [(purge_record(record), row) for row, _, record in found],
     )
     return sum(length > 0 for _, length, _ in found)

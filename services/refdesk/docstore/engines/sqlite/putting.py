@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from refdesk.api.docstore.v1 import docstore_pb2 as pb
+from refdesk.docstore.engines.packing import folder_key, pack_record, pack_sections
 from refdesk.docstore.engines.sqlite import rows
 from refdesk.docstore.engines.sqlite.tallies import Counted, Tally, count_head
 
@@ -88,7 +89,7 @@ def _write_document(
     values = (
         document.revision,
         document.source,
-        rows.folder_key(document.path),
+        folder_key(document.path),
         document.path,
         document.title,
         document.version,
@@ -96,7 +97,7 @@ def _write_document(
         len(document.text),
         put_at_milliseconds,
         document.deleted,
-        rows.pack_record(document, put_at_milliseconds),
+        pack_record(document, put_at_milliseconds),
     )
     if row is not None:
         connection.execute(
@@ -120,7 +121,7 @@ def _write_text(connection: sqlite3.Connection, document: pb.Document, row: int)
         return
     connection.execute(
         "INSERT OR REPLACE INTO texts (document, text, sections) VALUES (?, ?, ?)",
-        (row, document.text, rows.pack_sections(document)),
+        (row, document.text, pack_sections(document)),
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from refdesk.api.docstore.v1 import docstore_pb2 as pb
 from refdesk.docstore.engines.interface import View
+from refdesk.docstore.engines.packing import unpack_document
 from refdesk.docstore.engines.sqlite import rows
 
 
@@ -44,7 +45,7 @@ def _item(connection: sqlite3.Connection, found: tuple[int, bytes] | None, view:
     texts = None
     if view.include_text:
         texts = connection.execute("SELECT text, sections FROM texts WHERE document = ?", (row,)).fetchone()
-    return pb.GetDocumentsItem(document=rows.unpack_document(record, read_heads(connection, row), texts, view))
+    return pb.GetDocumentsItem(document=unpack_document(record, read_heads(connection, row), texts, view))
 
 
 def _find_id(connection: sqlite3.Connection, project: str, document_id: str) -> tuple[int, bytes] | None:
