@@ -8,6 +8,7 @@ from fakes.records import (
     GENERATION,
     PROJECT,
     cut_lines,
+    hydrate,
     make_record,
     make_tombstone,
     name_chunk,
@@ -100,6 +101,41 @@ async def test_stats_count_current_documents_by_source_and_name_the_other_genera
         other_generations=[OTHER],
     )
     assert await store.get_stats("nobody", GENERATION) == pb.GetStatsResponse()
+
+
+async def test_dropped_heads_count_nowhere_any_more_and_leave_the_revision_and_the_other_heads(
+    store: DocumentStore,
+) -> None:
+    names = [f"g/{name}.md" for name in "abcde"]
+    both = [
+        [cut_lines(name_document(name), "one\n", generation) for generation in (GENERATION, OTHER)] for name in names
+    ]
+    records = [make_record(name, "one\n", heads=heads) for name, heads in zip(names, both, strict=True)]
+    await put(store, *records, make_record("g/x.md", project="elsewhere", heads=both[0]))
+    await put(store, make_tombstone("g/e.md", 2, heads=[pb.Head(generation=OTHER)]))
+    before = await store.get_stats(PROJECT, GENERATION)
+    counts = [await store.drop_heads(PROJECT, OTHER, 2) for _ in range(4)]
+    assert (sum(counts), counts[0], counts[-1]) == (5, 2, 0)
+    assert await store.get_stats(PROJECT, GENERATION) == before
+    gone = await store.get_stats(PROJECT, OTHER)
+    assert (gone.chunk_count, gone.embeddable_count, gone.missing_vector_count) == (0, 0, 0)
+    assert (gone.other_generation_count, list(gone.other_generations)) == (4, [GENERATION])
+    assert await store.list_unfinished(PROJECT, OTHER, None, 9) == []
+    assert await hydrate(store, both[0][1].chunks[0].chunk_id, generation=OTHER) == []
+    assert await hydrate(store, both[0][0].chunks[0].chunk_id) == ["one\n"]
+    kept = (await read(store, "g/a.md")).document
+    assert (kept.revision, [head.generation for head in kept.heads]) == (1, [GENERATION])
+    assert len(await store.list_unfinished("elsewhere", OTHER, None, 9)) == 1
+
+
+async def test_a_head_that_was_dropped_can_be_put_again(store: DocumentStore) -> None:
+    identifier = name_document("g/a.md")
+    heads = [cut_lines(identifier, "one\n"), cut_lines(identifier, "one\n", OTHER)]
+    await put(store, make_record("g/a.md", "one\n", heads=heads))
+    assert await store.drop_heads(PROJECT, OTHER, 9) == 1
+    assert await put(store, make_record("g/a.md", "one\n", revision=2, heads=heads)) == [(True, 2)]
+    assert await hydrate(store, heads[1].chunks[0].chunk_id, generation=OTHER) == ["one\n"]
+    assert (await store.get_stats(PROJECT, OTHER)).chunk_count == 1
 
 
 async def test_paths_are_suggested_the_same_name_first_then_the_likest(store: DocumentStore) -> None:

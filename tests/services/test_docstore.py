@@ -228,6 +228,16 @@ async def test_the_catalog_says_not_found_and_refuses_an_old_revision(docstore: 
     assert list((await docstore.list_projects(pb.ListProjectsRequest())).projects) == [written]
 
 
+async def test_heads_of_a_followed_generation_are_not_dropped(docstore: Docstore) -> None:
+    await put(docstore, make_record("g/a.md"))
+    project = pb.Project(slug=PROJECT, live_generation=GENERATION, followed_generations=[GENERATION])
+    await docstore.put_project(pb.PutProjectRequest(project=project))
+    with pytest.raises(InvalidArgument, match="is followed"):
+        await docstore.drop_heads(pb.DropHeadsRequest(project=PROJECT, generation=GENERATION))
+    dropped = await docstore.drop_heads(pb.DropHeadsRequest(project=PROJECT, generation="model-b.c1"))
+    assert dropped.dropped_count == 0
+
+
 async def test_paths_are_suggested_and_deleted_texts_purged(docstore: Docstore) -> None:
     await put(docstore, *(make_record(f"g/{name}.md") for name in ("install", "instill", "zebra")))
     found = await docstore.suggest_paths(pb.SuggestPathsRequest(project=PROJECT, path="g/instal.md"))

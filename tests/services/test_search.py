@@ -296,6 +296,17 @@ async def test_a_sweep_reports_both_engines_and_later_stamps(search: Search) -> 
     ]
 
 
+async def test_a_dropped_generation_is_gone_from_both_engines(search: Search) -> None:
+    await fill(search)
+    request = pb.DropGenerationRequest(project="handbook", generation="made.c1")
+    for was_there in (True, False):
+        dropped = await search.drop_generation(request)
+        assert (dropped.dropped_words, dropped.dropped_vectors) == (was_there, was_there)
+        for engine in (pb.ENGINE_WORDS, pb.ENGINE_VECTORS):
+            listing = pb.ListEntriesRequest(project="handbook", generation="made.c1", engine=engine)
+            assert list((await search.list_entries(listing)).entries) == []
+
+
 @pytest.mark.parametrize(("engine", "count"), [(pb.ENGINE_WORDS, 6), (pb.ENGINE_VECTORS, 5)])
 async def test_pages_of_a_listing_hold_everything_once(search: Search, engine: pb.Engine, count: int) -> None:
     await fill(search)

@@ -72,6 +72,9 @@ class FakeWords:
     async def list_entries(self, index: IndexName, after: tuple[str, str], limit: int) -> list[Entry]:
         return []
 
+    async def drop(self, index: IndexName) -> bool:
+        return False
+
     async def list_languages(self, index: IndexName) -> frozenset[str]:
         return frozenset({"en"})
 
@@ -110,6 +113,9 @@ class FakeVectors:
 
     async def list_entries(self, index: IndexName, after: tuple[str, str], limit: int) -> list[Entry]:
         return []
+
+    async def drop(self, index: IndexName) -> bool:
+        return False
 
     async def search(self, index: IndexName, vector: bytes, narrowed: Filter, candidates: Candidates) -> Found:
         await self._mood.act()

@@ -19,6 +19,8 @@ CHUNKS_HYDRATED = Counter(
 )
 TEXTS_PURGED = Counter("refdesk_docstore_texts_purged_total", "Texts of deleted documents that were dropped.")
 
+HEADS_DROPPED = Counter("refdesk_docstore_heads_dropped_total", "Heads of generations that are followed no more.")
+
 
 def count_outcomes(counter: Counter, good: tuple[str, int], bad: tuple[str, int]) -> None:
     """Adds each (outcome, number) to the counter."""

@@ -14,6 +14,7 @@ from refdesk.errors import AlreadyExists, InvalidArgument, NotFound
 PAGE_SIZE, MAX_PAGE_SIZE = 200, 1000
 SUGGESTIONS, MAX_SUGGESTIONS = 5, 20
 REPORTS, MAX_REPORTS = 1000, 10_000
+DROPPED, MAX_DROPPED = 256, 1024
 
 
 def read_clock() -> int:
@@ -166,6 +167,18 @@ class DocstoreService:
         count = await self._store.purge_documents(project, request.deleted_before_milliseconds)
         metrics.TEXTS_PURGED.inc(count)
         return pb.PurgeDocumentsResponse(purged_count=count)
+
+    async def drop_heads(self, request: pb.DropHeadsRequest) -> pb.DropHeadsResponse:
+        """Drops some heads of a generation that nobody follows."""
+        slug = validation.require(request.project, "project")
+        generation = validation.require(request.generation, "generation")
+        limit = validation.choose_limit(request.limit, "limit", default=DROPPED, most=MAX_DROPPED)
+        project = await self._store.get_project(slug)
+        if project is not None and generation in project.followed_generations:
+            raise InvalidArgument(f"generation {generation} of project {slug} is followed; stop following it first")
+        count = await self._store.drop_heads(slug, generation, limit)
+        metrics.HEADS_DROPPED.inc(count)
+        return pb.DropHeadsResponse(dropped_count=count)
 
     async def get_project(self, request: pb.GetProjectRequest) -> pb.GetProjectResponse:
         """One project of the catalog."""

@@ -125,6 +125,10 @@ def check_project(project: pb.Project, expected_revision: int) -> None:
         raise InvalidArgument("expected_revision must not be negative")
     if project.live_generation not in project.followed_generations or not project.live_generation:
         raise InvalidArgument(f"project {project.slug} must follow its live generation; name it in both fields")
+    also = [project.building_generation, *(one.generation for one in project.rollback_generations)]
+    for generation in filter(None, also):
+        if generation not in project.followed_generations or generation == project.live_generation:
+            raise InvalidArgument(f"project {project.slug} must follow generation {generation} beside its live one")
     names = [source.name for source in project.sources]
     if len(set(names)) < len(names) or not all(names):
         raise InvalidArgument(f"sources of project {project.slug} must each have a name of their own")

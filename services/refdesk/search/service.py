@@ -98,6 +98,12 @@ class SearchService:
             response.next_page_token = messages.write_page_token(request, *entries[size - 1][:2])
         return response
 
+    async def drop_generation(self, request: pb.DropGenerationRequest) -> pb.DropGenerationResponse:
+        """Drops an index from both engines."""
+        index = messages.read_index(request.project, request.generation)
+        words, vectors = await asyncio.gather(self._words.drop(index), self._vectors.drop(index))
+        return pb.DropGenerationResponse(dropped_words=words, dropped_vectors=vectors)
+
     async def retrieve(self, request: pb.RetrieveRequest) -> pb.RetrieveResponse:
         """Runs the legs and answers a ranked list for each."""
         look = messages.read_look(request)

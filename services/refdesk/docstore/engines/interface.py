@@ -93,6 +93,12 @@ class DocumentStore(Protocol):
     async def purge_documents(self, project: str, deleted_before_milliseconds: int) -> int:
         """Drops what is left of the content of documents deleted before a time; returns how many texts that were."""
 
+    async def drop_heads(self, project: str, generation: str, limit: int) -> int:
+        """Takes heads of a generation, at most `limit`, off records, whose revisions stay; returns how many, 0 when none is left.
+
+        A head that is dropped counts nowhere any more: not in stats, not as unfinished, not at hydrating.
+        """
+
     async def get_project(self, slug: str) -> pb.Project | None:
         """One project of the catalog, or None."""
 

@@ -94,6 +94,11 @@ class EdgeIndex:
         self._flush_soon()
         return outcomes
 
+    async def drop(self, index: IndexName) -> bool:
+        """Deletes the index's folder. Raises: Unavailable."""
+        dropped: bool = await self._call("drop", index)
+        return dropped
+
     async def list_entries(self, index: IndexName, after: tuple[str, str], limit: int) -> list[Entry]:
         """The next entries in order. Raises: Unavailable."""
         entries: list[Entry] = await self._call("list_entries", index, after, limit)

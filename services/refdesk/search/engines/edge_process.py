@@ -11,7 +11,9 @@ from pathlib import Path
 
 from refdesk import failpoints
 from refdesk.child import serve
+from refdesk.errors import Unavailable
 from refdesk.search.engines.edge_shard import LABEL_FILE, EdgeShard
+from refdesk.search.engines.folders import delete_index
 from refdesk.search.engines.interface import (
     NOTHING,
     Candidates,
@@ -72,6 +74,17 @@ class VectorProcess:
             return [Swept(0, False) for _ in items]
         self._unflushed.add(index)
         return [shard.sweep(item) for item in items]
+
+    def drop(self, index: IndexName) -> bool:
+        """Deletes the index's folder; whether there was one."""
+        if (shard := self._shards.pop(index, None)) is not None:
+            shard.close()
+        self._unflushed.discard(index)
+        self._listing = None
+        try:
+            return delete_index(self._root, self._folder(index))
+        except OSError as error:
+            raise Unavailable(f"the vector index of {index.project} could not be deleted") from error
 
     def find_vectors(self, index: IndexName, text_hashes: Sequence[str]) -> dict[str, bytes]:
         """Vectors by the hash of the embedded text."""
@@ -144,6 +157,7 @@ if __name__ == "__main__":
         "optimize",
         "write",
         "sweep",
+        "drop",
         "find_vectors",
         "list_entries",
         "search",

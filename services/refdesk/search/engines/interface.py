@@ -164,6 +164,9 @@ class KeywordIndex(Protocol):
     async def list_entries(self, index: IndexName, after: tuple[str, str], limit: int) -> list[Entry]:
         """The next `limit` entries behind (document, id) in order; ("", "") is the beginning."""
 
+    async def drop(self, index: IndexName) -> bool:
+        """Deletes the whole index, and leaves every other one alone; False where there was none. A write that comes later makes it anew."""
+
     async def list_languages(self, index: IndexName) -> frozenset[str]:
         """Languages that entries are in."""
 
@@ -199,6 +202,9 @@ class VectorIndex(Protocol):
 
     async def list_entries(self, index: IndexName, after: tuple[str, str], limit: int) -> list[Entry]:
         """The next `limit` entries behind (document, id) in order; ("", "") is the beginning."""
+
+    async def drop(self, index: IndexName) -> bool:
+        """Deletes the whole index, and leaves every other one alone; False where there was none. A write that comes later makes it anew."""
 
     async def search(self, index: IndexName, vector: bytes, narrowed: Filter, candidates: Candidates) -> Found:
         """The nearest chunks, at most so many of a document, and the nearest documents, by cosine."""

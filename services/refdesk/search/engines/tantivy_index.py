@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import pickle
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -53,6 +54,7 @@ class TantivyIndex:
         self._languages: dict[IndexName, frozenset[str]] = {}
         self._waiting: dict[IndexName, list[_Waiting]] = {}
         self._writing: dict[IndexName, asyncio.Task[None]] = {}
+        self._drops: Counter[IndexName] = Counter()
 
     @property
     def pid(self) -> int | None:
@@ -94,6 +96,13 @@ class TantivyIndex:
         if any(outcome.deleted_count for outcome in outcomes):
             await self._show_commit(index)
         return outcomes
+
+    async def drop(self, index: IndexName) -> bool:
+        """Deletes the index's folder. Raises: Unavailable."""
+        self._forget(index)
+        dropped: bool = await self._child.call("drop", index, timeout_seconds=CALL_TIMEOUT_SECONDS)
+        self._forget(index)
+        return dropped
 
     async def list_entries(self, index: IndexName, after: tuple[str, str], limit: int) -> list[Entry]:
         """The next entries in order. Raises: Unavailable."""
@@ -168,13 +177,20 @@ class TantivyIndex:
     async def _find_reader(self, index: IndexName) -> IndexReader | None:
         """The reader of an index; None as long as nothing was ever written to it."""
         if index not in self._readers:
+            drops = self._drops[index]
             opened = await self._run(
                 lambda: IndexReader(self._root, index) if IndexReader.exists(self._root, index) else None, index
             )
-            if opened is None:
+            if opened is None or self._drops[index] != drops:  # opened on a folder that is gone by now
                 return None
             self._readers.setdefault(index, opened)
         return self._readers[index]
+
+    def _forget(self, index: IndexName) -> None:
+        """Nothing is read any more of an index that is dropped, and what is being opened of it is not kept."""
+        self._drops[index] += 1
+        for kept in (self._readers, self._languages, self._settle_at):
+            kept.pop(index, None)
 
     async def _run(self, work: Callable[[], _Answer], index: IndexName) -> _Answer:
         try:

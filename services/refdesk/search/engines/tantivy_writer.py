@@ -22,6 +22,7 @@ from refdesk import failpoints
 from refdesk.child import serve
 from refdesk.errors import Unavailable
 from refdesk.search.analysis import Analysis
+from refdesk.search.engines.folders import delete_index
 from refdesk.search.engines.interface import Grain, IndexName, SweepItem, Swept, WordDocument, Written
 from refdesk.search.engines.paths import join_id, list_folders, split_id
 from refdesk.search.engines.tantivy_schema import LABELS, NUMBERS, build_schema, name_folder, open_index, read_numbers
@@ -99,6 +100,10 @@ class _GrainWriter:
         self._uncommitted.clear()
         self._index.reload()
 
+    def close(self) -> None:
+        """Lets go of the folder, with merges under way at their end; what is not committed is lost."""
+        self._writer.wait_merging_threads()
+
     def _add(self, entry: _Entry, is_present: bool) -> None:
         if is_present:
             self._writer.delete_documents_by_term("id", entry.id)
@@ -147,6 +152,15 @@ class KeywordWriter:
         """Sweeps documents with one commit, an outcome for each."""
         with self._writing(index) as writers:
             return [_sweep_grains(writers, item) for item in items]
+
+    def drop(self, index: IndexName) -> bool:
+        """Deletes the index's folder; whether there was one."""
+        for writer in self._open.pop(index, {}).values():
+            writer.close()
+        try:
+            return delete_index(self._root, self._root / index.project / index.generation)
+        except OSError as error:
+            raise Unavailable(f"the keyword index of {index.project} could not be deleted") from error
 
     @contextlib.contextmanager
     def _writing(self, index: IndexName) -> Iterator[dict[Grain, _GrainWriter]]:
@@ -224,4 +238,4 @@ def _take_writer(index: tantivy.Index, folder: Path) -> tantivy.IndexWriter:
 
 if __name__ == "__main__":
     writer = KeywordWriter(Path(sys.argv[1]))
-    serve({"write": writer.write, "sweep": writer.sweep})
+    serve({"write": writer.write, "sweep": writer.sweep, "drop": writer.drop})

@@ -488,8 +488,24 @@ class PurgeDocumentsResponse(_message.Message):
     purged_count: int
     def __init__(self, purged_count: _Optional[int] = ...) -> None: ...
 
+class DropHeadsRequest(_message.Message):
+    __slots__ = ("project", "generation", "limit")
+    PROJECT_FIELD_NUMBER: _ClassVar[int]
+    GENERATION_FIELD_NUMBER: _ClassVar[int]
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
+    project: str
+    generation: str
+    limit: int
+    def __init__(self, project: _Optional[str] = ..., generation: _Optional[str] = ..., limit: _Optional[int] = ...) -> None: ...
+
+class DropHeadsResponse(_message.Message):
+    __slots__ = ("dropped_count",)
+    DROPPED_COUNT_FIELD_NUMBER: _ClassVar[int]
+    dropped_count: int
+    def __init__(self, dropped_count: _Optional[int] = ...) -> None: ...
+
 class Project(_message.Message):
-    __slots__ = ("slug", "description", "surfaces", "model_id", "live_generation", "followed_generations", "floor_cosine", "floor_coverage", "sources", "structured_output", "revision")
+    __slots__ = ("slug", "description", "surfaces", "model_id", "live_generation", "followed_generations", "floor_cosine", "floor_coverage", "sources", "structured_output", "revision", "building_generation", "hold_switch", "rollback_generations", "dropped_generations")
     SLUG_FIELD_NUMBER: _ClassVar[int]
     DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
     SURFACES_FIELD_NUMBER: _ClassVar[int]
@@ -501,6 +517,10 @@ class Project(_message.Message):
     SOURCES_FIELD_NUMBER: _ClassVar[int]
     STRUCTURED_OUTPUT_FIELD_NUMBER: _ClassVar[int]
     REVISION_FIELD_NUMBER: _ClassVar[int]
+    BUILDING_GENERATION_FIELD_NUMBER: _ClassVar[int]
+    HOLD_SWITCH_FIELD_NUMBER: _ClassVar[int]
+    ROLLBACK_GENERATIONS_FIELD_NUMBER: _ClassVar[int]
+    DROPPED_GENERATIONS_FIELD_NUMBER: _ClassVar[int]
     slug: str
     description: str
     surfaces: _containers.RepeatedScalarFieldContainer[str]
@@ -512,7 +532,29 @@ class Project(_message.Message):
     sources: _containers.RepeatedCompositeFieldContainer[Source]
     structured_output: bool
     revision: int
-    def __init__(self, slug: _Optional[str] = ..., description: _Optional[str] = ..., surfaces: _Optional[_Iterable[str]] = ..., model_id: _Optional[str] = ..., live_generation: _Optional[str] = ..., followed_generations: _Optional[_Iterable[str]] = ..., floor_cosine: _Optional[float] = ..., floor_coverage: _Optional[float] = ..., sources: _Optional[_Iterable[_Union[Source, _Mapping]]] = ..., structured_output: _Optional[bool] = ..., revision: _Optional[int] = ...) -> None: ...
+    building_generation: str
+    hold_switch: bool
+    rollback_generations: _containers.RepeatedCompositeFieldContainer[RollbackGeneration]
+    dropped_generations: _containers.RepeatedCompositeFieldContainer[DroppedGeneration]
+    def __init__(self, slug: _Optional[str] = ..., description: _Optional[str] = ..., surfaces: _Optional[_Iterable[str]] = ..., model_id: _Optional[str] = ..., live_generation: _Optional[str] = ..., followed_generations: _Optional[_Iterable[str]] = ..., floor_cosine: _Optional[float] = ..., floor_coverage: _Optional[float] = ..., sources: _Optional[_Iterable[_Union[Source, _Mapping]]] = ..., structured_output: _Optional[bool] = ..., revision: _Optional[int] = ..., building_generation: _Optional[str] = ..., hold_switch: _Optional[bool] = ..., rollback_generations: _Optional[_Iterable[_Union[RollbackGeneration, _Mapping]]] = ..., dropped_generations: _Optional[_Iterable[_Union[DroppedGeneration, _Mapping]]] = ...) -> None: ...
+
+class RollbackGeneration(_message.Message):
+    __slots__ = ("generation", "until_milliseconds")
+    GENERATION_FIELD_NUMBER: _ClassVar[int]
+    UNTIL_MILLISECONDS_FIELD_NUMBER: _ClassVar[int]
+    generation: str
+    until_milliseconds: int
+    def __init__(self, generation: _Optional[str] = ..., until_milliseconds: _Optional[int] = ...) -> None: ...
+
+class DroppedGeneration(_message.Message):
+    __slots__ = ("generation", "since_milliseconds", "dropped_once")
+    GENERATION_FIELD_NUMBER: _ClassVar[int]
+    SINCE_MILLISECONDS_FIELD_NUMBER: _ClassVar[int]
+    DROPPED_ONCE_FIELD_NUMBER: _ClassVar[int]
+    generation: str
+    since_milliseconds: int
+    dropped_once: bool
+    def __init__(self, generation: _Optional[str] = ..., since_milliseconds: _Optional[int] = ..., dropped_once: _Optional[bool] = ...) -> None: ...
 
 class Source(_message.Message):
     __slots__ = ("name", "kind", "location", "type", "description", "base_url")

@@ -98,6 +98,11 @@ class DocstoreServiceStub:
                 request_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PurgeDocumentsRequest.SerializeToString,
                 response_deserializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PurgeDocumentsResponse.FromString,
                 _registered_method=True)
+        self.DropHeads = channel.unary_unary(
+                '/refdesk.api.docstore.v1.DocstoreService/DropHeads',
+                request_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.DropHeadsRequest.SerializeToString,
+                response_deserializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.DropHeadsResponse.FromString,
+                _registered_method=True)
         self.GetProject = channel.unary_unary(
                 '/refdesk.api.docstore.v1.DocstoreService/GetProject',
                 request_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.GetProjectRequest.SerializeToString,
@@ -232,6 +237,16 @@ class DocstoreServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def DropHeads(self, request, context):
+        """DropHeads takes the heads of a generation that is followed no more off a project's records, a bounded number a call: call it until it
+        dropped none. Revisions stay as they are.
+
+        Errors: INVALID_ARGUMENT for no project or generation, or for one that the catalog follows; UNAVAILABLE (call it again).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetProject(self, request, context):
         """GetProject reads one project of the catalog.
 
@@ -321,6 +336,11 @@ def add_DocstoreServiceServicer_to_server(servicer, server):
                     servicer.PurgeDocuments,
                     request_deserializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PurgeDocumentsRequest.FromString,
                     response_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PurgeDocumentsResponse.SerializeToString,
+            ),
+            'DropHeads': grpc.unary_unary_rpc_method_handler(
+                    servicer.DropHeads,
+                    request_deserializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.DropHeadsRequest.FromString,
+                    response_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.DropHeadsResponse.SerializeToString,
             ),
             'GetProject': grpc.unary_unary_rpc_method_handler(
                     servicer.GetProject,
@@ -666,6 +686,33 @@ class DocstoreService:
             '/refdesk.api.docstore.v1.DocstoreService/PurgeDocuments',
             refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PurgeDocumentsRequest.SerializeToString,
             refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PurgeDocumentsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DropHeads(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/refdesk.api.docstore.v1.DocstoreService/DropHeads',
+            refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.DropHeadsRequest.SerializeToString,
+            refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.DropHeadsResponse.FromString,
             options,
             channel_credentials,
             insecure,

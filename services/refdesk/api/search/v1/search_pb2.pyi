@@ -245,6 +245,22 @@ class Entry(_message.Message):
     stamp: int
     def __init__(self, id: _Optional[str] = ..., document_id: _Optional[str] = ..., grain: _Optional[_Union[Grain, str]] = ..., stamp: _Optional[int] = ...) -> None: ...
 
+class DropGenerationRequest(_message.Message):
+    __slots__ = ("project", "generation")
+    PROJECT_FIELD_NUMBER: _ClassVar[int]
+    GENERATION_FIELD_NUMBER: _ClassVar[int]
+    project: str
+    generation: str
+    def __init__(self, project: _Optional[str] = ..., generation: _Optional[str] = ...) -> None: ...
+
+class DropGenerationResponse(_message.Message):
+    __slots__ = ("dropped_words", "dropped_vectors")
+    DROPPED_WORDS_FIELD_NUMBER: _ClassVar[int]
+    DROPPED_VECTORS_FIELD_NUMBER: _ClassVar[int]
+    dropped_words: bool
+    dropped_vectors: bool
+    def __init__(self, dropped_words: _Optional[bool] = ..., dropped_vectors: _Optional[bool] = ...) -> None: ...
+
 class Filter(_message.Message):
     __slots__ = ("sources", "path_prefix", "versions", "kinds")
     SOURCES_FIELD_NUMBER: _ClassVar[int]

@@ -64,6 +64,11 @@ class SearchServiceStub:
                 request_serializer=refdesk_dot_api_dot_search_dot_v1_dot_search__pb2.ListEntriesRequest.SerializeToString,
                 response_deserializer=refdesk_dot_api_dot_search_dot_v1_dot_search__pb2.ListEntriesResponse.FromString,
                 _registered_method=True)
+        self.DropGeneration = channel.unary_unary(
+                '/refdesk.api.search.v1.SearchService/DropGeneration',
+                request_serializer=refdesk_dot_api_dot_search_dot_v1_dot_search__pb2.DropGenerationRequest.SerializeToString,
+                response_deserializer=refdesk_dot_api_dot_search_dot_v1_dot_search__pb2.DropGenerationResponse.FromString,
+                _registered_method=True)
         self.Retrieve = channel.unary_unary(
                 '/refdesk.api.search.v1.SearchService/Retrieve',
                 request_serializer=refdesk_dot_api_dot_search_dot_v1_dot_search__pb2.RetrieveRequest.SerializeToString,
@@ -125,6 +130,15 @@ class SearchServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def DropGeneration(self, request, context):
+        """DropGeneration drops the indices of a generation from both engines, whatever they hold. A write that comes later makes an index anew.
+
+        Errors: INVALID_ARGUMENT for no project or generation; UNAVAILABLE (call it again).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def Retrieve(self, request, context):
         """Retrieve runs the legs side by side, each with its own deadline, and answers one ranked list a leg with that leg's status.
 
@@ -162,6 +176,11 @@ def add_SearchServiceServicer_to_server(servicer, server):
                     servicer.ListEntries,
                     request_deserializer=refdesk_dot_api_dot_search_dot_v1_dot_search__pb2.ListEntriesRequest.FromString,
                     response_serializer=refdesk_dot_api_dot_search_dot_v1_dot_search__pb2.ListEntriesResponse.SerializeToString,
+            ),
+            'DropGeneration': grpc.unary_unary_rpc_method_handler(
+                    servicer.DropGeneration,
+                    request_deserializer=refdesk_dot_api_dot_search_dot_v1_dot_search__pb2.DropGenerationRequest.FromString,
+                    response_serializer=refdesk_dot_api_dot_search_dot_v1_dot_search__pb2.DropGenerationResponse.SerializeToString,
             ),
             'Retrieve': grpc.unary_unary_rpc_method_handler(
                     servicer.Retrieve,
@@ -309,6 +328,33 @@ class SearchService:
             '/refdesk.api.search.v1.SearchService/ListEntries',
             refdesk_dot_api_dot_search_dot_v1_dot_search__pb2.ListEntriesRequest.SerializeToString,
             refdesk_dot_api_dot_search_dot_v1_dot_search__pb2.ListEntriesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DropGeneration(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/refdesk.api.search.v1.SearchService/DropGeneration',
+            refdesk_dot_api_dot_search_dot_v1_dot_search__pb2.DropGenerationRequest.SerializeToString,
+            refdesk_dot_api_dot_search_dot_v1_dot_search__pb2.DropGenerationResponse.FromString,
             options,
             channel_credentials,
             insecure,

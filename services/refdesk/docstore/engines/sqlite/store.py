@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from refdesk.api.docstore.v1 import docstore_pb2 as pb
+from refdesk.docstore.engines.cuts import CutCache
 from refdesk.docstore.engines.interface import Unfinished, UnfinishedKey, View
 from refdesk.docstore.engines.sqlite import (
     catalog,
+    dropping,
     hydration,
     listing,
     noting,
@@ -26,7 +28,7 @@ class SqliteStore:
     """Records in one file; what each method promises stands in `DocumentStore`."""
 
     def __init__(self, path: Path, settings: DocstoreSettings) -> None:
-        self._cache = hydration.CutCache(settings.text_cache_bytes)
+        self._cache = CutCache(settings.text_cache_bytes)
         self._connections = Connections(
             path,
             readers=settings.reader_threads,
@@ -126,6 +128,12 @@ class SqliteStore:
         """Texts dropped."""
         return await self._connections.write(
             lambda connection: noting.purge_documents(connection, project, deleted_before_milliseconds)
+        )
+
+    async def drop_heads(self, project: str, generation: str, limit: int) -> int:
+        """Heads dropped."""
+        return await self._connections.write(
+            lambda connection: dropping.drop_heads(connection, project, generation, limit)
         )
 
     async def get_project(self, slug: str) -> pb.Project | None:
