@@ -51,7 +51,7 @@ def five_processes(docs: Path, data: Path, model: Path) -> Iterator[DeskProcess]
         "data": str(data),
         "embedder": {"model": str(model)},
         "rpc": {target: f"127.0.0.1:{ports[target]}" for target in TARGETS if target != "gateway"},
-        "gateway": {"port": ports["gateway"]},
+        "gateway": {"port": ports["gateway"], "operator_listen": "127.0.0.1:0"},
         "projects": {"default": {"sources": [{"name": docs.name, "path": str(docs)}]}},
     }
     (data / "config.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import socket
 from contextlib import AsyncExitStack
 from pathlib import Path
+
+from starlette.applications import Starlette
 
 from refdesk.app import App
 from refdesk.commands.serving import bind, served
@@ -32,6 +35,7 @@ async def run(target: str, config: str) -> None:
             gateway = settings.gateway
             listener = bind(gateway.host, gateway.port, "set gateway.port (REFDESK_GATEWAY__PORT) to another port")
             await stack.enter_async_context(served(app.services["gateway"].app, listener))
+            await stack.enter_async_context(served(_build_operator(app), _bind_operator(gateway.operator_listen)))
         stack.push_async_callback(app.close)
         await app.start()
         if target != "gateway":
@@ -39,3 +43,14 @@ async def run(target: str, config: str) -> None:
             await server.start()
             stack.push_async_callback(server.close)
         await stop.wait()
+
+
+def _build_operator(app: App) -> Starlette:
+    from refdesk.gateway.operator import build_operator  # only the gateway's process has a use for it
+
+    return build_operator(app.hold("docstore"), app.hold("ingest"))
+
+
+def _bind_operator(listen: str) -> socket.socket:
+    host, _, port = listen.rpartition(":")
+    return bind(host, int(port), "set gateway.operator_listen (REFDESK_GATEWAY__OPERATOR_LISTEN) to another address")

@@ -14,6 +14,11 @@ class GatewaySettings(BaseModel):
 
     host: str = Field("127.0.0.1", description="Address that HTTP listens on; loopback only until there are keys.")
     port: int = Field(8080, ge=0, le=65535, description="Port that HTTP listens on; 0: any free one.")
+    operator_listen: str = Field(
+        "127.0.0.1:8081",
+        description="Address of the operator API where the gateway runs by itself, without keys so far, so keep it on loopback; "
+        "port 0: any free one. `refdesk up` serves it on the port of HTTP.",
+    )
     allowed_hosts: tuple[str, ...] = Field(
         (), description="Names in a Host header that are answered besides loopback's, e.g. docs.example.com."
     )
@@ -34,11 +39,11 @@ class GatewaySettings(BaseModel):
     )
     serve_metrics: bool = Field(True, description="Serves /metrics on the port of HTTP too.")
 
-    @field_validator("host")
+    @field_validator("host", "operator_listen")
     @classmethod
     def refuse_open_address(cls, value: str) -> str:
         """Without keys, whoever reaches the port reads everything."""
-        if value not in LOOPBACK_HOSTS:
+        if value not in LOOPBACK_HOSTS and value.rpartition(":")[0].strip("[]") not in LOOPBACK_HOSTS:
             raise ValueError(
                 f"{value} can be reached from outside, and there are no keys yet: use 127.0.0.1, ::1 or localhost"
             )

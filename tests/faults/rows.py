@@ -1,0 +1,139 @@
+"""The faults, one row each: how to break, how long, how to mend, and what answers must be meanwhile (OPERATIONS' outage table)."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import signal
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from faults.judge import Fault
+from faults.proxy import Mood
+from faults.stand import Stand
+
+ANY = frozenset({"hybrid", "lexical", "semantic", ""})
+WHOLE = frozenset({"hybrid"})
+BY_WORDS = frozenset({"lexical"})
+ERROR = frozenset({""})
+PAUSE_SECONDS = 5.0
+"""Longer than every deadline of a question."""
+OUTAGES: Mapping[str, frozenset[str]] = {
+    "embedder": BY_WORDS,
+    "docstore": ERROR,
+    "search": ERROR,
+    "gateway": ERROR,
+    "ingest": WHOLE,
+    "nats": WHOLE,
+}
+"""What answers are while a service is away."""
+
+Break = Callable[[Stand, random.Random], list[Fault]]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A kind of fault: each call breaks and mends once and tells what was broken when."""
+
+    name: str
+    breaks: tuple[Break, ...]
+
+
+def kill(name: str) -> Break:
+    """kill -9, some seconds without it, a start."""
+
+    def run(stand: Stand, rng: random.Random) -> list[Fault]:
+        began_at = time.monotonic()
+        stand.services[name].signal(signal.SIGKILL)
+        time.sleep(rng.uniform(1.0, 4.0))
+        ended_at = time.monotonic()
+        stand.services[name].start()
+        stand.wait_until_ready(name)
+        return [Fault(f"{name} was killed", began_at, ended_at, OUTAGES[name])]
+
+    return run
+
+
+def pause(name: str) -> Break:
+    """SIGSTOP: connections stay open and nothing is answered; then it goes on."""
+
+    def run(stand: Stand, rng: random.Random) -> list[Fault]:
+        began_at = time.monotonic()
+        stand.services[name].signal(signal.SIGSTOP)
+        time.sleep(PAUSE_SECONDS)
+        ended_at = time.monotonic()
+        stand.services[name].signal(signal.SIGCONT)
+        return [Fault(f"{name} was paused", began_at, ended_at, OUTAGES[name])]
+
+    return run
+
+
+def cut(link: str, mood: Mood) -> Break:
+    """The way to a service misbehaves for some seconds."""
+
+    def run(stand: Stand, rng: random.Random) -> list[Fault]:
+        began_at = time.monotonic()
+        stand.proxies[link].turn(mood)
+        time.sleep(PAUSE_SECONDS)
+        ended_at = time.monotonic()
+        stand.proxies[link].turn(Mood.PASS)
+        modes = OUTAGES[link] if mood in (Mood.DROP, Mood.STALL) else ANY
+        return [Fault(f"the way to {link}: {mood.value}", began_at, ended_at, modes)]
+
+    return run
+
+
+def kill_child(service: str, module: str, modes: frozenset[str]) -> Break:
+    """kill -9 of an embedded engine's process; its service starts it again when it is needed."""
+
+    def run(stand: Stand, rng: random.Random) -> list[Fault]:
+        began_at = time.monotonic()
+        child = stand.services[service].child(module)
+        if child is not None:
+            child.kill()
+        time.sleep(rng.uniform(0.5, 2.0))
+        return [Fault(f"{module} was killed", began_at, time.monotonic(), modes)]
+
+    return run
+
+
+def kill_nats(stand: Stand, rng: random.Random) -> list[Fault]:
+    """kill -9 of the nats-server, some seconds without it, a start on the same folder."""
+    assert stand.nats is not None
+    began_at = time.monotonic()
+    stand.nats.process.kill()
+    time.sleep(rng.uniform(1.0, 4.0))
+    stand.restart_nats()
+    return [Fault("nats was killed", began_at, time.monotonic(), WHOLE)]
+
+
+def lose_streams(stand: Stand, rng: random.Random) -> list[Fault]:
+    """The nats-server comes back with nothing: every stream, consumer and lease is gone."""
+    assert stand.nats is not None
+    began_at = time.monotonic()
+    stand.nats.process.kill()
+    shutil.rmtree(stand.data / "nats" / "jetstream", ignore_errors=True)
+    stand.restart_nats()
+    return [Fault("the streams were lost", began_at, time.monotonic(), WHOLE)]
+
+
+SERVICES = ("docstore", "embedder", "search", "ingest", "gateway")
+ROWS = (
+    Row("kill", tuple(kill(name) for name in SERVICES)),
+    Row("pause", tuple(pause(name) for name in SERVICES if name != "gateway")),
+    *(
+        Row(mood.value, tuple(cut(link, mood) for link in ("docstore", "embedder", "search", "nats")))
+        for mood in (Mood.DROP, Mood.STALL, Mood.DELAY, Mood.HALF_CLOSE)
+    ),
+    Row(
+        "engines",
+        (
+            kill_child("search", "tantivy_writer", WHOLE),
+            kill_child("search", "edge_process", frozenset({"lexical", "hybrid"})),
+            kill_child("ingest", "parse_child", WHOLE),
+            kill_nats,
+        ),
+    ),
+    Row("streams", (lose_streams,)),
+)

@@ -1,0 +1,112 @@
+"""Runs rows of faults under edits and questions and checks the invariants at the end: `python -m faults.run [--times 20] [row …]`."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import random
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from faults.judge import Fault, judge
+from faults.rows import ROWS, Row
+from faults.stand import Stand, stand
+from faults.traffic import Edits, Questions, page
+from models import build_tiny_model
+from system.audit import audit
+
+PAGES = 24
+EVENTS = 500
+EVENTS_PER_SECOND = 15.0
+BETWEEN_SECONDS = 2.0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run of a row showed."""
+
+    row: str
+    seed: int
+    edits: int
+    asked: int
+    degraded: int
+    failed: int
+    problems: list[str]
+
+
+def run_row(row: Row, seed: int, folder: Path, model: Path, events: int = EVENTS) -> Outcome:
+    """Breaks and mends in an order of the seed while pages change and questions are asked, then audits index against folder."""
+    rng = random.Random(f"{row.name} {seed}")
+    docs, data = folder / "handbook", folder / "data"
+    for number in range(PAGES):
+        path = docs / f"folder{number % 3}" / f"page{number}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(page(path.stem, 0), encoding="utf-8")
+    with stand(docs, data, model) as one:
+        edits, questions = Edits(docs, seed, events, EVENTS_PER_SECOND), Questions(one.desk)
+        edits.start()
+        questions.start()
+        faults: list[Fault] = []
+        breaks = list(row.breaks)
+        while edits.is_alive() or breaks:
+            if not breaks:
+                breaks = list(row.breaks) if edits.is_alive() else []
+            time.sleep(BETWEEN_SECONDS * rng.random())
+            if breaks:
+                faults += breaks.pop(rng.randrange(len(breaks)))(one, rng)
+        edits.join(60)
+        problems = _wait_until_whole(one)
+        time.sleep(max(0.0, max(fault.ended_at for fault in faults) + 12.0 - time.monotonic()))
+        questions.end()
+        problems += judge(questions.asked, faults)
+        codes = one.end()
+        if any(codes):
+            problems.append(f"exit codes {codes}: {one.desk.tail()}")
+    problems += asyncio.run(audit(data, docs, docs.name, model))
+    degraded = sum(1 for one in questions.asked if one.mode not in ("hybrid", ""))
+    failed = sum(1 for one in questions.asked if not one.mode)
+    return Outcome(row.name, seed, edits.done, len(questions.asked), degraded, failed, problems)
+
+
+def _wait_until_whole(one: Stand) -> list[str]:
+    try:
+        one.wait_until_whole()
+    except AssertionError as error:
+        return [str(error)]
+    return []
+
+
+def main() -> int:
+    """Runs the rows that are named, all of them by default, each so many times; 1 where an invariant did not hold."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("rows", nargs="*", help=f"of {', '.join(row.name for row in ROWS)}")
+    parser.add_argument("--times", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--events", type=int, default=EVENTS)
+    parser.add_argument("--keep", type=Path, help="folder for the data of each run, kept")
+    chosen = parser.parse_args()
+    broken = 0
+    with tempfile.TemporaryDirectory() as root:
+        folder = chosen.keep or Path(root)
+        model = build_tiny_model(Path(root) / "model")
+        for row in ROWS:
+            if chosen.rows and row.name not in chosen.rows:
+                continue
+            for seed in range(chosen.seed, chosen.seed + chosen.times):
+                outcome = run_row(row, seed, folder / f"{row.name}-{seed}", model, chosen.events)
+                broken += bool(outcome.problems)
+                print(
+                    f"{row.name:<12} seed {seed:<4} edits {outcome.edits:<4} answers {outcome.asked:<4} degraded {outcome.degraded:<4} "
+                    f"errors {outcome.failed:<4} {'ok' if not outcome.problems else 'BROKEN'}",
+                    flush=True,
+                )
+                for problem in outcome.problems[:20]:
+                    print(f"    {problem}", flush=True)
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

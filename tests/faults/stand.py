@@ -1,0 +1,198 @@
+"""A whole deployment as processes on this machine: five services, a nats-server and engines, each behind a proxy and each killable."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import psutil
+import yaml
+
+from faults.proxy import Proxy
+from servers.nats import NatsProcess
+from system.desks import DeskProcess, ticks
+from system.test_five import TARGETS, free_ports
+
+LINKS = ("docstore", "embedder", "search", "ingest", "nats")
+"""What is called through a proxy, by the name of what is called."""
+START_SECONDS = 120.0
+
+
+@dataclass
+class ServiceProcess:
+    """One service as a process; a platform would start it again, here the test does."""
+
+    name: str
+    environment: dict[str, str]
+    config: Path
+    log: Path
+    process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Starts it and returns at once."""
+        command = [sys.executable, "-m", "refdesk", "run", "--target", self.name, "--config", str(self.config)]
+        with self.log.open("ab") as log:
+            environment = {**os.environ, **self.environment}
+            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment)
+
+    def signal(self, number: int) -> None:
+        """Sends a signal; SIGKILL waits for the end."""
+        assert self.process is not None
+        self.process.send_signal(number)
+        if number == signal.SIGKILL:
+            self.process.wait(timeout=20)
+
+    def child(self, module: str) -> psutil.Process | None:
+        """Its child process that runs a module, where there is one."""
+        assert self.process is not None
+        for child in psutil.Process(self.process.pid).children():
+            if any(module in part for part in child.cmdline()):
+                return child
+        return None
+
+
+@dataclass
+class Stand:
+    """Where everything is, and how to break it."""
+
+    docs: Path
+    data: Path
+    model: Path
+    settings: dict[str, Any]
+    services: dict[str, ServiceProcess] = field(default_factory=dict)
+    proxies: dict[str, Proxy] = field(default_factory=dict)
+    nats: NatsProcess | None = None
+    url: str = ""
+
+    @property
+    def operator(self) -> DeskProcess:
+        """A handle whose status comes from the operator API's own port."""
+        address = self.services["gateway"].environment["REFDESK_GATEWAY__OPERATOR_LISTEN"]
+        return DeskProcess(self.docs, self.data, self.model, url=f"http://{address}")
+
+    @property
+    def desk(self) -> DeskProcess:
+        """A handle whose calls go to the gateway."""
+        return DeskProcess(self.docs, self.data, self.model, process=self.services["gateway"].process, url=self.url)
+
+    def restart_nats(self) -> None:
+        """Starts the nats-server on what its folder holds; callers find it behind the same proxy."""
+        assert self.nats is not None
+        self.nats.start()
+        self.proxies["nats"].target = urlsplit(self.nats.url).netloc
+
+    def wait_until_ready(self, name: str, seconds: float = START_SECONDS) -> None:
+        """Waits until a service says on its health port that it can serve. Raises: AssertionError when time ran out."""
+        address = self.services[name].environment["REFDESK_TELEMETRY__LISTEN"]
+        probe = DeskProcess(self.docs, self.data, self.model, url=f"http://{address}")
+        for _ in ticks(seconds, every=0.1):
+            if probe.get_status("/readyz") == 200:
+                return
+        raise AssertionError(f"{name} is not ready after {seconds} s: {self.desk.tail()}")
+
+    def wait_until_whole(self, seconds: float = START_SECONDS) -> None:
+        """Waits until words and vectors of all that the folder holds are there and answers say nothing of anything missing.
+
+        Raises: AssertionError when time ran out.
+        """
+        wanted, last = len(list(self.docs.rglob("*.md"))), ""
+        for _ in ticks(seconds, every=0.25):
+            try:
+                status = self.operator.status()
+                stats, ingest = status["stats"], status["ingest"]
+                last = str(status)
+                if any(int(source["held_deletes"]) for source in ingest["sources"]):
+                    self.confirm_deletes()  # edits went on while nobody looked; here they are meant
+                if (
+                    ingest["words_current"]
+                    and int(stats["document_count"]) == wanted
+                    and int(stats["missing_vector_count"]) == 0
+                ):
+                    return
+            except (OSError, LookupError, ValueError) as error:
+                last = repr(error)
+        raise AssertionError(f"not whole after {seconds} s, {wanted} documents wanted: {last}\n{self.desk.tail()}")
+
+    def confirm_deletes(self) -> None:
+        """What an operator does where the deletion guard holds deletes that are meant."""
+        path = f"/api/operator/projects/default/sources/{self.docs.name}/sync?confirm_deletes=true"
+        with urllib.request.urlopen(urllib.request.Request(self.operator.url + path, method="POST"), timeout=60):
+            pass
+
+    def end(self) -> list[int]:
+        """Asks every service to end, callers first, and returns their exit codes."""
+        codes = []
+        for service in reversed(self.services.values()):
+            assert service.process is not None
+            service.process.send_signal(signal.SIGCONT)
+            service.process.terminate()
+        for service in self.services.values():
+            assert service.process is not None
+            codes.append(service.process.wait(timeout=60))
+        return codes
+
+
+@contextmanager
+def stand(docs: Path, data: Path, model: Path, settings: dict[str, Any] | None = None) -> Iterator[Stand]:
+    """Starts everything and ends it with the block, whatever happens in it."""
+    data.mkdir(parents=True)
+    with ExitStack() as stack:
+        one = Stand(docs, data, model, settings or {})
+        one.nats = NatsProcess(data / "nats")
+        stack.callback(one.nats.stop)
+        for link in LINKS:
+            proxy = one.proxies[link] = Proxy()
+            proxy.start()
+            stack.callback(proxy.close)
+        one.restart_nats()
+        _write_services(one)
+        stack.callback(_kill_all, one)
+        for service in one.services.values():
+            service.start()
+        one.wait_until_whole()
+        yield one
+
+
+def _write_services(one: Stand) -> None:
+    names = [*TARGETS, *(f"{target}-telemetry" for target in TARGETS), "operator"]
+    ports = dict(zip(names, free_ports(len(names)), strict=True))
+    config: dict[str, Any] = {
+        "data": str(one.data),
+        "embedder": {"model": str(one.model)},
+        "rpc": {target: one.proxies[target].address for target in TARGETS if target != "gateway"},
+        "gateway": {"port": ports["gateway"]},
+        "ingest": {"events": f"nats://{one.proxies['nats'].address}"},
+        "projects": {
+            "default": {"structured_output": True, "sources": [{"name": one.docs.name, "path": str(one.docs)}]}
+        },
+    }
+    for section, values in one.settings.items():
+        config[section] = {**config.get(section, {}), **values}
+    path = one.data / "config.yaml"
+    path.write_text(yaml.safe_dump(config), encoding="utf-8")
+    one.url = f"http://127.0.0.1:{ports['gateway']}"
+    for target in TARGETS:
+        environment = {
+            "REFDESK_RPC__LISTEN": f"127.0.0.1:{ports[target]}",
+            "REFDESK_TELEMETRY__LISTEN": f"127.0.0.1:{ports[f'{target}-telemetry']}",
+            "REFDESK_GATEWAY__OPERATOR_LISTEN": f"127.0.0.1:{ports['operator']}",
+        }
+        if target in one.proxies:
+            one.proxies[target].target = f"127.0.0.1:{ports[target]}"
+        one.services[target] = ServiceProcess(target, environment, path, one.data / "desk.log")
+
+
+def _kill_all(one: Stand) -> None:
+    for service in one.services.values():
+        if service.process is not None and service.process.poll() is None:
+            service.process.kill()
+            service.process.wait(timeout=20)
