@@ -9,7 +9,6 @@ from enum import Enum
 
 CHUNK_BYTES = 65_536
 DELAY_SECONDS = 0.4
-LOOK_SECONDS = 0.02
 
 
 class Mood(Enum):
@@ -33,6 +32,9 @@ class Proxy:
         self.target = ""
         self.address = ""
         self._mood = Mood.PASS
+        self._moving = asyncio.Event()
+        """Bytes move."""
+        self._moving.set()
         self._loop = asyncio.new_event_loop()
         self._streams: set[asyncio.StreamWriter] = set()
         self._server: asyncio.Server | None = None
@@ -56,6 +58,10 @@ class Proxy:
 
     def _turn(self, mood: Mood) -> None:
         self._mood = mood
+        if mood is Mood.STALL:
+            self._moving.clear()
+        else:
+            self._moving.set()
         if mood in (Mood.DROP, Mood.HALF_CLOSE):
             self._reset()
 
@@ -99,8 +105,7 @@ class Proxy:
     async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, back: bool) -> None:
         with contextlib.suppress(OSError):
             while piece := await reader.read(CHUNK_BYTES):
-                while self._mood is Mood.STALL:
-                    await asyncio.sleep(LOOK_SECONDS)
+                await self._moving.wait()
                 if self._mood is Mood.DELAY:
                     await asyncio.sleep(DELAY_SECONDS)
                 if back and self._mood is Mood.HALF_CLOSE:
