@@ -104,6 +104,7 @@ class Calls:
         self._open_client = open_client
         self._key = ""
         self._client: AsyncQdrantClient | None = None
+        self._is_closed = False
         self._retiring: set[asyncio.Task[None]] = set()
         self.place = settings.vector_url
 
@@ -116,7 +117,8 @@ class Calls:
         return await self._run(work, WRITE_BUDGET_SECONDS)
 
     async def close(self) -> None:
-        """Lets go of the connections when calls under way are done."""
+        """Lets go of the connections when calls under way are done, and for good."""
+        self._is_closed = True
         self._retire()
         if self._retiring:
             await asyncio.wait(self._retiring)
@@ -147,8 +149,14 @@ class Calls:
             raise errors.DeadlineExceeded(f"{self.place} took longer than {allowed_seconds:.3g} s") from None
         except (grpc.aio.AioRpcError, ResourceExhaustedResponse) as error:
             raise self._translate(error) from error
+        except grpc.aio.UsageError as error:  # the client was retired between our taking it and its call
+            raise errors.Unavailable(f"{self.place} was asked on a closed connection; try again") from error
+        except ValueError as error:  # pydantic's is one: the client reads every answer into its own models
+            raise errors.Internal(f"{self.place} answers in a form that this release cannot read") from error
 
     def _living(self) -> AsyncQdrantClient:
+        if self._is_closed:
+            raise errors.Unavailable(f"the vector index on {self.place} is closed")
         if self._client is None:
             self._key = self._read_key()
             self._client = self._open_client(self._key)
