@@ -9,12 +9,13 @@ from refdesk.ingest.records import Generation, Origin
 
 
 class ParseTask(NamedTuple):
-    """A document's bytes, and what it is cut for."""
+    """A document's bytes, and what it is cut for; `stored`: the bytes are its serialised record, whose text is cut as it stands."""
 
     content: bytes
     origin: Origin
     generations: tuple[Generation, ...]
     token_scale: float
+    stored: bool = False
 
 
 class Parsed(NamedTuple):

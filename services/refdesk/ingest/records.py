@@ -38,6 +38,12 @@ class Generation:
         return not self.languages or language in self.languages or language in ("", UNDETERMINED)
 
 
+def fingerprint(generation: Generation, chunk_tokens: int, token_scale: float, declared: str) -> str:
+    """What a head's chunks were cut with; `declared` is a digest of what its source says of it."""
+    sizes = f"{chunk_tokens}/{generation.window_tokens}x{token_scale:.4g}"
+    return f"c{generation.chunker_version} {sizes} {declared}"
+
+
 @dataclass(frozen=True)
 class Origin:
     """What is known of a document before it is read: its names, and what its source declares of it."""
@@ -56,8 +62,8 @@ class Origin:
     def fingerprint(self, generation: Generation, token_scale: float) -> str:
         """Everything but the content that decides what chunks it is cut into in a generation, and what they bear."""
         declared = json.dumps([self.url, self.version, self.kind, self.language])
-        sizes = f"{self.chunk_tokens}/{generation.window_tokens}x{token_scale:.4g}"
-        return f"c{generation.chunker_version} {sizes} {hashlib.sha256(declared.encode()).hexdigest()[:8]}"
+        digest = hashlib.sha256(declared.encode()).hexdigest()[:8]
+        return fingerprint(generation, self.chunk_tokens, token_scale, digest)
 
 
 @dataclass(frozen=True)
@@ -141,7 +147,7 @@ def cut_record(
         generation = known[head.generation]
         head.fingerprint = origin.fingerprint(generation, record.token_scale)
         head.embeddable = generation.speaks(record.language)
-        head.missing_vectors[:] = _missing(_head(view, head.generation), head)
+        head.missing_vectors[:] = missing_vectors(_head(view, head.generation), head)
     if view and _same_content(view, record):
         for head in view.heads:
             if head.generation not in known:
@@ -210,7 +216,7 @@ def _head(view: pb.Document | None, generation: str) -> pb.Head | None:
     return find_head(view, generation) if view else None
 
 
-def _missing(old: pb.Head | None, head: pb.Head) -> list[str]:
+def missing_vectors(old: pb.Head | None, head: pb.Head) -> list[str]:
     """Chunks that need a vector: the new ones, and those that were missing and are still listed."""
     if not head.embeddable:
         return []
