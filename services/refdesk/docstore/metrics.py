@@ -17,6 +17,9 @@ CHUNKS_HYDRATED = Counter(
     "Chunks that were asked for by outcome: current, or dropped because no head lists them.",
     ["outcome"],
 )
+RAW_PUT = Counter(
+    "refdesk_docstore_raw_documents_put_total", "Statements of publishers by what became of them.", ["outcome"]
+)
 TEXTS_PURGED = Counter("refdesk_docstore_texts_purged_total", "Texts of deleted documents that were dropped.")
 
 HEADS_DROPPED = Counter("refdesk_docstore_heads_dropped_total", "Heads of generations that are followed no more.")

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from refdesk.api.docstore.v1 import docstore_pb2 as pb
 from refdesk.docstore import cursor, metrics, validation
 from refdesk.docstore.engines.interface import DocumentStore, UnfinishedKey, View
+from refdesk.docstore.raw_documents import RawDocuments
 from refdesk.docstore.settings import DocstoreSettings
 from refdesk.errors import AlreadyExists, InvalidArgument, NotFound
 
@@ -31,6 +32,7 @@ class DocstoreService:
         self._settings = settings
         self._store = store
         self._clock = clock
+        self._raw = RawDocuments(store, clock)
         self._not_ready_reason = "docstore has not started"
 
     async def start(self) -> None:
@@ -166,6 +168,7 @@ class DocstoreService:
         project = validation.require(request.project, "project")
         count = await self._store.purge_documents(project, request.deleted_before_milliseconds)
         metrics.TEXTS_PURGED.inc(count)
+        await self._raw.purge_documents(project, request.deleted_before_milliseconds)
         return pb.PurgeDocumentsResponse(purged_count=count)
 
     async def drop_heads(self, request: pb.DropHeadsRequest) -> pb.DropHeadsResponse:
@@ -179,6 +182,18 @@ class DocstoreService:
         count = await self._store.drop_heads(slug, generation, limit)
         metrics.HEADS_DROPPED.inc(count)
         return pb.DropHeadsResponse(dropped_count=count)
+
+    async def put_raw_documents(self, request: pb.PutRawDocumentsRequest) -> pb.PutRawDocumentsResponse:
+        """What was pushed, an outcome for each."""
+        return await self._raw.put_documents(request)
+
+    async def get_raw_documents(self, request: pb.GetRawDocumentsRequest) -> pb.GetRawDocumentsResponse:
+        """Pushed documents by path, an item for each."""
+        return await self._raw.get_documents(request)
+
+    async def list_raw_documents(self, request: pb.ListRawDocumentsRequest) -> pb.ListRawDocumentsResponse:
+        """A page of what was pushed."""
+        return await self._raw.list_documents(request)
 
     async def get_project(self, request: pb.GetProjectRequest) -> pb.GetProjectResponse:
         """One project of the catalog."""

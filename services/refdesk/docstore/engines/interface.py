@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from refdesk.api.docstore.v1 import docstore_pb2 as pb
+from refdesk.docstore.engines.raw_interface import RawStore
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Unfinished:
     document: pb.UnfinishedDocument
 
 
-class DocumentStore(Protocol):
+class DocumentStore(RawStore, Protocol):
     """Records, one a document, put conditionally; every read sees every put that was answered before it.
 
     Arguments are valid already. Messages that are handed in are never changed, messages that are handed out belong to the caller.

@@ -13,10 +13,40 @@ class ReportKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     REPORT_KIND_SKIPPED: _ClassVar[ReportKind]
     REPORT_KIND_PARKED: _ClassVar[ReportKind]
     REPORT_KIND_REMARK: _ClassVar[ReportKind]
+
+class RawStanding(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    RAW_STANDING_UNSPECIFIED: _ClassVar[RawStanding]
+    RAW_STANDING_UNKNOWN: _ClassVar[RawStanding]
+    RAW_STANDING_LIVE: _ClassVar[RawStanding]
+    RAW_STANDING_DELETED: _ClassVar[RawStanding]
+    RAW_STANDING_UNLISTED: _ClassVar[RawStanding]
+
+class RawOutcome(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    RAW_OUTCOME_UNSPECIFIED: _ClassVar[RawOutcome]
+    RAW_OUTCOME_STORED: _ClassVar[RawOutcome]
+    RAW_OUTCOME_UNCHANGED: _ClassVar[RawOutcome]
+    RAW_OUTCOME_OLDER: _ClassVar[RawOutcome]
+    RAW_OUTCOME_CONFLICT: _ClassVar[RawOutcome]
+    RAW_OUTCOME_UNKNOWN_SOURCE: _ClassVar[RawOutcome]
+    RAW_OUTCOME_INVALID: _ClassVar[RawOutcome]
 REPORT_KIND_UNSPECIFIED: ReportKind
 REPORT_KIND_SKIPPED: ReportKind
 REPORT_KIND_PARKED: ReportKind
 REPORT_KIND_REMARK: ReportKind
+RAW_STANDING_UNSPECIFIED: RawStanding
+RAW_STANDING_UNKNOWN: RawStanding
+RAW_STANDING_LIVE: RawStanding
+RAW_STANDING_DELETED: RawStanding
+RAW_STANDING_UNLISTED: RawStanding
+RAW_OUTCOME_UNSPECIFIED: RawOutcome
+RAW_OUTCOME_STORED: RawOutcome
+RAW_OUTCOME_UNCHANGED: RawOutcome
+RAW_OUTCOME_OLDER: RawOutcome
+RAW_OUTCOME_CONFLICT: RawOutcome
+RAW_OUTCOME_UNKNOWN_SOURCE: RawOutcome
+RAW_OUTCOME_INVALID: RawOutcome
 
 class Document(_message.Message):
     __slots__ = ("document_id", "project", "source", "path", "revision", "source_revision", "content_hash", "title", "summary", "url", "version", "kind", "language", "text", "sections", "heads", "deleted", "put_at_milliseconds", "previous_paths", "bulk", "token_scale", "previous_content_hashes")
@@ -607,3 +637,183 @@ class PutProjectResponse(_message.Message):
     PROJECT_FIELD_NUMBER: _ClassVar[int]
     project: Project
     def __init__(self, project: _Optional[_Union[Project, _Mapping]] = ...) -> None: ...
+
+class RawDocument(_message.Message):
+    __slots__ = ("project", "source", "path", "revision", "content_hash", "content", "content_bytes", "facts", "stated_revision", "deleted", "dropped", "events", "change_count", "put_at_milliseconds")
+    PROJECT_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    PATH_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    CONTENT_HASH_FIELD_NUMBER: _ClassVar[int]
+    CONTENT_FIELD_NUMBER: _ClassVar[int]
+    CONTENT_BYTES_FIELD_NUMBER: _ClassVar[int]
+    FACTS_FIELD_NUMBER: _ClassVar[int]
+    STATED_REVISION_FIELD_NUMBER: _ClassVar[int]
+    DELETED_FIELD_NUMBER: _ClassVar[int]
+    DROPPED_FIELD_NUMBER: _ClassVar[int]
+    EVENTS_FIELD_NUMBER: _ClassVar[int]
+    CHANGE_COUNT_FIELD_NUMBER: _ClassVar[int]
+    PUT_AT_MILLISECONDS_FIELD_NUMBER: _ClassVar[int]
+    project: str
+    source: str
+    path: str
+    revision: int
+    content_hash: str
+    content: bytes
+    content_bytes: int
+    facts: RawFacts
+    stated_revision: int
+    deleted: bool
+    dropped: bool
+    events: _containers.RepeatedCompositeFieldContainer[RawEvent]
+    change_count: int
+    put_at_milliseconds: int
+    def __init__(self, project: _Optional[str] = ..., source: _Optional[str] = ..., path: _Optional[str] = ..., revision: _Optional[int] = ..., content_hash: _Optional[str] = ..., content: _Optional[bytes] = ..., content_bytes: _Optional[int] = ..., facts: _Optional[_Union[RawFacts, _Mapping]] = ..., stated_revision: _Optional[int] = ..., deleted: _Optional[bool] = ..., dropped: _Optional[bool] = ..., events: _Optional[_Iterable[_Union[RawEvent, _Mapping]]] = ..., change_count: _Optional[int] = ..., put_at_milliseconds: _Optional[int] = ...) -> None: ...
+
+class RawFacts(_message.Message):
+    __slots__ = ("title", "url", "version", "kind", "language")
+    TITLE_FIELD_NUMBER: _ClassVar[int]
+    URL_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    LANGUAGE_FIELD_NUMBER: _ClassVar[int]
+    title: str
+    url: str
+    version: str
+    kind: str
+    language: str
+    def __init__(self, title: _Optional[str] = ..., url: _Optional[str] = ..., version: _Optional[str] = ..., kind: _Optional[str] = ..., language: _Optional[str] = ...) -> None: ...
+
+class RawEvent(_message.Message):
+    __slots__ = ("id", "revision")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    revision: int
+    def __init__(self, id: _Optional[str] = ..., revision: _Optional[int] = ...) -> None: ...
+
+class RawItem(_message.Message):
+    __slots__ = ("document", "standing", "deferred")
+    DOCUMENT_FIELD_NUMBER: _ClassVar[int]
+    STANDING_FIELD_NUMBER: _ClassVar[int]
+    DEFERRED_FIELD_NUMBER: _ClassVar[int]
+    document: RawDocument
+    standing: RawStanding
+    deferred: bool
+    def __init__(self, document: _Optional[_Union[RawDocument, _Mapping]] = ..., standing: _Optional[_Union[RawStanding, str]] = ..., deferred: _Optional[bool] = ...) -> None: ...
+
+class PutRawDocumentsRequest(_message.Message):
+    __slots__ = ("project", "items")
+    PROJECT_FIELD_NUMBER: _ClassVar[int]
+    ITEMS_FIELD_NUMBER: _ClassVar[int]
+    project: str
+    items: _containers.RepeatedCompositeFieldContainer[PutRawDocumentsItem]
+    def __init__(self, project: _Optional[str] = ..., items: _Optional[_Iterable[_Union[PutRawDocumentsItem, _Mapping]]] = ...) -> None: ...
+
+class PutRawDocumentsItem(_message.Message):
+    __slots__ = ("source", "event_id", "revision", "content", "deletion", "listing")
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    EVENT_ID_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    CONTENT_FIELD_NUMBER: _ClassVar[int]
+    DELETION_FIELD_NUMBER: _ClassVar[int]
+    LISTING_FIELD_NUMBER: _ClassVar[int]
+    source: str
+    event_id: str
+    revision: int
+    content: RawContent
+    deletion: RawDeletion
+    listing: RawListing
+    def __init__(self, source: _Optional[str] = ..., event_id: _Optional[str] = ..., revision: _Optional[int] = ..., content: _Optional[_Union[RawContent, _Mapping]] = ..., deletion: _Optional[_Union[RawDeletion, _Mapping]] = ..., listing: _Optional[_Union[RawListing, _Mapping]] = ...) -> None: ...
+
+class RawContent(_message.Message):
+    __slots__ = ("path", "content", "facts")
+    PATH_FIELD_NUMBER: _ClassVar[int]
+    CONTENT_FIELD_NUMBER: _ClassVar[int]
+    FACTS_FIELD_NUMBER: _ClassVar[int]
+    path: str
+    content: bytes
+    facts: RawFacts
+    def __init__(self, path: _Optional[str] = ..., content: _Optional[bytes] = ..., facts: _Optional[_Union[RawFacts, _Mapping]] = ...) -> None: ...
+
+class RawDeletion(_message.Message):
+    __slots__ = ("path",)
+    PATH_FIELD_NUMBER: _ClassVar[int]
+    path: str
+    def __init__(self, path: _Optional[str] = ...) -> None: ...
+
+class RawListing(_message.Message):
+    __slots__ = ("documents",)
+    DOCUMENTS_FIELD_NUMBER: _ClassVar[int]
+    documents: _containers.RepeatedCompositeFieldContainer[RawListed]
+    def __init__(self, documents: _Optional[_Iterable[_Union[RawListed, _Mapping]]] = ...) -> None: ...
+
+class RawListed(_message.Message):
+    __slots__ = ("path", "revision")
+    PATH_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    path: str
+    revision: int
+    def __init__(self, path: _Optional[str] = ..., revision: _Optional[int] = ...) -> None: ...
+
+class PutRawDocumentsResponse(_message.Message):
+    __slots__ = ("outcomes",)
+    OUTCOMES_FIELD_NUMBER: _ClassVar[int]
+    outcomes: _containers.RepeatedCompositeFieldContainer[PutRawDocumentsOutcome]
+    def __init__(self, outcomes: _Optional[_Iterable[_Union[PutRawDocumentsOutcome, _Mapping]]] = ...) -> None: ...
+
+class PutRawDocumentsOutcome(_message.Message):
+    __slots__ = ("outcome", "reason", "missing_paths", "missing_count")
+    OUTCOME_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    MISSING_PATHS_FIELD_NUMBER: _ClassVar[int]
+    MISSING_COUNT_FIELD_NUMBER: _ClassVar[int]
+    outcome: RawOutcome
+    reason: str
+    missing_paths: _containers.RepeatedScalarFieldContainer[str]
+    missing_count: int
+    def __init__(self, outcome: _Optional[_Union[RawOutcome, str]] = ..., reason: _Optional[str] = ..., missing_paths: _Optional[_Iterable[str]] = ..., missing_count: _Optional[int] = ...) -> None: ...
+
+class GetRawDocumentsRequest(_message.Message):
+    __slots__ = ("project", "source", "paths", "include_content")
+    PROJECT_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    PATHS_FIELD_NUMBER: _ClassVar[int]
+    INCLUDE_CONTENT_FIELD_NUMBER: _ClassVar[int]
+    project: str
+    source: str
+    paths: _containers.RepeatedScalarFieldContainer[str]
+    include_content: bool
+    def __init__(self, project: _Optional[str] = ..., source: _Optional[str] = ..., paths: _Optional[_Iterable[str]] = ..., include_content: _Optional[bool] = ...) -> None: ...
+
+class GetRawDocumentsResponse(_message.Message):
+    __slots__ = ("items",)
+    ITEMS_FIELD_NUMBER: _ClassVar[int]
+    items: _containers.RepeatedCompositeFieldContainer[RawItem]
+    def __init__(self, items: _Optional[_Iterable[_Union[RawItem, _Mapping]]] = ...) -> None: ...
+
+class ListRawDocumentsRequest(_message.Message):
+    __slots__ = ("project", "source", "page_token", "page_size", "put_since_milliseconds")
+    PROJECT_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PUT_SINCE_MILLISECONDS_FIELD_NUMBER: _ClassVar[int]
+    project: str
+    source: str
+    page_token: str
+    page_size: int
+    put_since_milliseconds: int
+    def __init__(self, project: _Optional[str] = ..., source: _Optional[str] = ..., page_token: _Optional[str] = ..., page_size: _Optional[int] = ..., put_since_milliseconds: _Optional[int] = ...) -> None: ...
+
+class ListRawDocumentsResponse(_message.Message):
+    __slots__ = ("items", "next_page_token", "listing_change_count", "read_at_milliseconds")
+    ITEMS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    LISTING_CHANGE_COUNT_FIELD_NUMBER: _ClassVar[int]
+    READ_AT_MILLISECONDS_FIELD_NUMBER: _ClassVar[int]
+    items: _containers.RepeatedCompositeFieldContainer[RawItem]
+    next_page_token: str
+    listing_change_count: int
+    read_at_milliseconds: int
+    def __init__(self, items: _Optional[_Iterable[_Union[RawItem, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., listing_change_count: _Optional[int] = ..., read_at_milliseconds: _Optional[int] = ...) -> None: ...

@@ -103,6 +103,21 @@ class DocstoreServiceStub:
                 request_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.DropHeadsRequest.SerializeToString,
                 response_deserializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.DropHeadsResponse.FromString,
                 _registered_method=True)
+        self.PutRawDocuments = channel.unary_unary(
+                '/refdesk.api.docstore.v1.DocstoreService/PutRawDocuments',
+                request_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PutRawDocumentsRequest.SerializeToString,
+                response_deserializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PutRawDocumentsResponse.FromString,
+                _registered_method=True)
+        self.GetRawDocuments = channel.unary_unary(
+                '/refdesk.api.docstore.v1.DocstoreService/GetRawDocuments',
+                request_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.GetRawDocumentsRequest.SerializeToString,
+                response_deserializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.GetRawDocumentsResponse.FromString,
+                _registered_method=True)
+        self.ListRawDocuments = channel.unary_unary(
+                '/refdesk.api.docstore.v1.DocstoreService/ListRawDocuments',
+                request_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.ListRawDocumentsRequest.SerializeToString,
+                response_deserializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.ListRawDocumentsResponse.FromString,
+                _registered_method=True)
         self.GetProject = channel.unary_unary(
                 '/refdesk.api.docstore.v1.DocstoreService/GetProject',
                 request_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.GetProjectRequest.SerializeToString,
@@ -247,6 +262,36 @@ class DocstoreServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def PutRawDocuments(self, request, context):
+        """PutRawDocuments stores what source systems pushed, in the order of the request, an outcome for each. The publisher's revision decides,
+        never the time of arrival, so the same item may come twice, late, and out of order. What is answered as stored survives a crash.
+
+        Errors: INVALID_ARGUMENT for no project, no item or more than 1024; UNAVAILABLE (the outcome is then unknown: send all of it again). A
+        source that does not exist, or takes no pushes, and an item that cannot be stored are outcomes that say so.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetRawDocuments(self, request, context):
+        """GetRawDocuments reads pushed documents by path as they stand, and answers per item in the order of the request.
+
+        Errors: INVALID_ARGUMENT for no project or source, no path or more than 1024; UNAVAILABLE. What was never pushed is an item that says so.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListRawDocuments(self, request, context):
+        """ListRawDocuments pages through everything that was ever pushed to a source, what is deleted included, ordered by path, without content. A
+        document that stands throughout is never skipped or repeated.
+
+        Errors: as for ListDocuments.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetProject(self, request, context):
         """GetProject reads one project of the catalog.
 
@@ -341,6 +386,21 @@ def add_DocstoreServiceServicer_to_server(servicer, server):
                     servicer.DropHeads,
                     request_deserializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.DropHeadsRequest.FromString,
                     response_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.DropHeadsResponse.SerializeToString,
+            ),
+            'PutRawDocuments': grpc.unary_unary_rpc_method_handler(
+                    servicer.PutRawDocuments,
+                    request_deserializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PutRawDocumentsRequest.FromString,
+                    response_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PutRawDocumentsResponse.SerializeToString,
+            ),
+            'GetRawDocuments': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetRawDocuments,
+                    request_deserializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.GetRawDocumentsRequest.FromString,
+                    response_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.GetRawDocumentsResponse.SerializeToString,
+            ),
+            'ListRawDocuments': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListRawDocuments,
+                    request_deserializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.ListRawDocumentsRequest.FromString,
+                    response_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.ListRawDocumentsResponse.SerializeToString,
             ),
             'GetProject': grpc.unary_unary_rpc_method_handler(
                     servicer.GetProject,
@@ -713,6 +773,87 @@ class DocstoreService:
             '/refdesk.api.docstore.v1.DocstoreService/DropHeads',
             refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.DropHeadsRequest.SerializeToString,
             refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.DropHeadsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PutRawDocuments(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/refdesk.api.docstore.v1.DocstoreService/PutRawDocuments',
+            refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PutRawDocumentsRequest.SerializeToString,
+            refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PutRawDocumentsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetRawDocuments(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/refdesk.api.docstore.v1.DocstoreService/GetRawDocuments',
+            refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.GetRawDocumentsRequest.SerializeToString,
+            refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.GetRawDocumentsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListRawDocuments(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/refdesk.api.docstore.v1.DocstoreService/ListRawDocuments',
+            refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.ListRawDocumentsRequest.SerializeToString,
+            refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.ListRawDocumentsResponse.FromString,
             options,
             channel_credentials,
             insecure,

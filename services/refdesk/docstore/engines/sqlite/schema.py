@@ -8,7 +8,7 @@ from pathlib import Path
 from refdesk.docstore.engines.sqlite.faults import damaged
 from refdesk.errors import InvalidArgument
 
-SCHEMA = 1
+SCHEMA = 2
 """Counts the changes to the tables."""
 MIN_READER = 1
 """The oldest SCHEMA whose release can read what this one writes."""
@@ -119,6 +119,22 @@ CREATE TABLE projects (
 """
 
 
+# What schema 2 has besides. Content stands last in a row: what reads the record alone then reads none of its pages.
+ADDED = """
+CREATE TABLE IF NOT EXISTS raw_documents (
+  project TEXT NOT NULL,
+  source TEXT NOT NULL,
+  path TEXT NOT NULL,
+  change_count INTEGER NOT NULL,
+  put_at INTEGER NOT NULL,
+  record BLOB NOT NULL,
+  content BLOB NOT NULL,
+  UNIQUE (project, source, path)
+);
+CREATE INDEX IF NOT EXISTS raw_documents_by_time ON raw_documents (project, source, put_at);
+"""
+
+
 def prepare(connection: sqlite3.Connection, path: Path, check_max_bytes: int) -> None:
     """Makes the tables in a new file; checks an old one. Nothing in a file that is refused is changed.
 
@@ -131,6 +147,7 @@ def prepare(connection: sqlite3.Connection, path: Path, check_max_bytes: int) ->
     _check_reader(connection, path)
     if path.stat().st_size <= check_max_bytes and connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
         raise InvalidArgument(damaged(path))
+    _expand(connection)
     if connection.execute("PRAGMA journal_mode = WAL").fetchone() != ("wal",):
         raise InvalidArgument(f"docstore file {path} is on a disk that cannot keep a write-ahead log; name a local one")
 
@@ -148,6 +165,19 @@ def _make(connection: sqlite3.Connection) -> None:
                 connection.execute(statement)
             connection.execute("INSERT INTO schema VALUES (?, ?)", (SCHEMA, MIN_READER))
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+
+
+def _expand(connection: sqlite3.Connection) -> None:
+    """Adds what later schemas have and older releases leave alone."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        for statement in filter(str.strip, ADDED.split(";")):
+            connection.execute(statement)
+        connection.execute("UPDATE schema SET version = ? WHERE version < ?", (SCHEMA, SCHEMA))
         connection.execute("COMMIT")
     except BaseException:
         connection.execute("ROLLBACK")

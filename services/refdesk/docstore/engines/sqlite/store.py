@@ -21,10 +21,11 @@ from refdesk.docstore.engines.sqlite import (
     tallies,
 )
 from refdesk.docstore.engines.sqlite.connections import Connections
+from refdesk.docstore.engines.sqlite.raw import SqliteRawStore
 from refdesk.docstore.settings import DocstoreSettings
 
 
-class SqliteStore:
+class SqliteStore(SqliteRawStore):
     """Records in one file; what each method promises stands in `DocumentStore`."""
 
     def __init__(self, path: Path, settings: DocstoreSettings) -> None:
