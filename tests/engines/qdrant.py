@@ -21,10 +21,10 @@ URL_VARIABLE = "REFDESK_TEST_QDRANT_URL"
 KEY_FILE_VARIABLE = "REFDESK_TEST_QDRANT_KEY_FILE"
 URL = os.environ.get(URL_VARIABLE, "")
 IS_SERVER = bool(URL)
-WHERE = (
-    f"the vector index on Qdrant ran against the server at {URL}"
+WHERE = "behind the vector index on Qdrant: " + (
+    f"the server at {URL}"
     if IS_SERVER
-    else f"the vector index on Qdrant ran against qdrant-client's in-memory mode, NOT against a server; set {URL_VARIABLE} for one"
+    else f"qdrant-client's in-memory mode, NOT a server; set {URL_VARIABLE} to test one"
 )
 
 

@@ -131,6 +131,14 @@ async def test_two_desks_on_one_server_share_nothing(index: QdrantIndex, tmp_pat
     await clean_qdrant(tmp_path / "other")
 
 
+async def test_a_project_cannot_write_over_a_point_of_another(index: QdrantIndex) -> None:
+    await index.write(HANDBOOK, MODEL, [vector_item("a1", EAST)])
+    written = await index.write(OTHER, MODEL, [vector_item("a1", NORTH, stamp=9)])
+    assert tuple(written) == (0, (id_of("a1"),))
+    assert await index.measure(HANDBOOK, EAST, [id_of("a1")]) == {id_of("a1"): pytest.approx(1)}
+    assert await index.measure(OTHER, EAST, [id_of("a1")]) == {}
+
+
 async def test_facets_are_those_of_the_latest_write(index: QdrantIndex) -> None:
     await index.write(HANDBOOK, MODEL, [vector_item("a1", EAST, where=facets(version="v1"))])
     await index.write(HANDBOOK, MODEL, [vector_item("a1", EAST, where=facets(version="v2"), stamp=2)])

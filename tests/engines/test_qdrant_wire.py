@@ -307,6 +307,16 @@ async def test_an_entry_that_was_stamped_anew_under_the_sweep_is_not_counted(
     assert [tuple(o) for o in await index.sweep(HANDBOOK, [sweep_item("a", 3)])] == [(0, True)]
 
 
+async def test_a_drop_deletes_by_project_and_leaves_the_collection(fake: QdrantFake, index: QdrantIndex) -> None:
+    assert not await index.drop(HANDBOOK)
+    assert fake.of("Delete") == []
+    fake.queued["Scroll"] = [wire.ScrollResponse(result=[record(id_of("a1"), stamp=1)])]
+    assert await index.drop(HANDBOOK)
+    (sent,) = fake.of("Delete")
+    assert flat(sent.points.filter.must) == [("project", "handbook")]
+    assert list(sent.points.filter.must_not) == []
+
+
 # --- reads
 
 

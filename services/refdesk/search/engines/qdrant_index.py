@@ -82,6 +82,10 @@ class QdrantIndex:
         )
         return entries
 
+    async def drop(self, index: IndexName) -> bool:
+        """Deletes the project's points of this generation; False where there were none. A collection that is empty then stays, empty."""
+        return await self._read(index, False, lambda reader: self._writer(index, reader).drop())
+
     async def search(self, index: IndexName, vector: bytes, narrowed: Filter, candidates: Candidates) -> Found:
         """The nearest chunks and documents. Raises: InvalidArgument for a vector of another dimension."""
 

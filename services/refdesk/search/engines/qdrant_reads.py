@@ -67,6 +67,11 @@ class Reader:
                 wanted = wanted - page.keys() if offset is not None else set()
         return found
 
+    async def is_empty(self) -> bool:
+        """Whether there is no entry at all."""
+        records, _ = await self._scroll(self.scope.whole(), ["stamp"], 1)
+        return not records
+
     async def read_stamps(self, ids: Sequence[str]) -> dict[str, int]:
         """Stamps of entries by id, of those that are there; at most MOST_HITS."""
         records, _ = await self._scroll(self.scope.named(ids), ["stamp"], len(ids))

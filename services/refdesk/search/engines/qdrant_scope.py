@@ -25,6 +25,10 @@ class Scope:
             raise InvalidArgument("the vector index is asked without a project; name one")
         self._project = _is("project", (project,))
 
+    def whole(self) -> models.Filter:
+        """Every entry."""
+        return self._all()
+
     def narrow(self, grain: Grain, narrowed: Filter) -> models.Filter:
         """Entries of a grain that a search may find."""
         folders = (narrowed.path_prefix,) if narrowed.path_prefix else ()

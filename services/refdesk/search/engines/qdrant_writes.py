@@ -59,6 +59,13 @@ class Writer:
             outcomes.append(Swept(len(gone), list_doomed(item, entries)[1]))
         return outcomes
 
+    async def drop(self) -> bool:
+        """Deletes every entry of the project; False where there was none. The collection stays: other projects may write to it."""
+        if await self.reader.is_empty():
+            return False
+        await self.calls.write(partial(delete, name=self.collection.name, over=self.reader.scope.whole()))
+        return True
+
     async def _list_superseded(self, batch: Sequence[VectorItem]) -> list[str]:
         """Ids that have a later stamp, or were swept since they had one."""
         stamps = await self.reader.read_stamps([item.id for item in batch])
