@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from qdrant_client import models
+from qdrant_client.conversions import common_types as types
 
 from refdesk.search.engines.interface import Candidates, Entry, Filter, Found, Grain, ScoredChunk
 from refdesk.search.engines.qdrant_calls import Calls
@@ -107,7 +108,7 @@ class Reader:
 
     async def _read_all(self, wanted: models.Filter) -> list[Entry]:
         entries: list[Entry] = []
-        offset: models.ExtendedPointId | None = None
+        offset: types.PointId | None = None
         while True:
             records, offset = await self._scroll(wanted, ENTRY_FIELDS, MOST_HITS, offset)
             entries += [read_entry(record) for record in records]
@@ -119,9 +120,9 @@ class Reader:
         wanted: models.Filter,
         payload: list[str],
         limit: int,
-        offset: models.ExtendedPointId | None = None,
+        offset: types.PointId | None = None,
         with_vectors: bool = False,
-    ) -> tuple[list[models.Record], models.ExtendedPointId | None]:
+    ) -> tuple[list[models.Record], types.PointId | None]:
         """A page of points in the order of their ids, and where the next one begins; None at the end."""
         return await self.calls.read(
             lambda client: client.scroll(
