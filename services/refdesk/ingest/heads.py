@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from refdesk.ingest.tokens import UNITS_PER_TOKEN, count_units, running_units
+from refdesk.ingest.tokens import UNITS_PER_TOKEN, count_short_units, count_units, running_units
 
 SEPARATOR = " > "
 ELLIPSIS = "…"
@@ -29,7 +29,7 @@ def head_path(title: str, breadcrumb: Sequence[str]) -> tuple[str, ...]:
 @lru_cache(maxsize=4096)
 def head_line(path: tuple[str, ...]) -> str:
     """The path on one line of at most HEAD_TOKENS: long headings are clipped, then middle ones left out."""
-    costs = [count_units(part) for part in path]
+    costs = [count_short_units(part) for part in path]
     if sum(costs) + _SEPARATOR_UNITS * max(0, len(path) - 1) <= _HEAD_UNITS:
         return SEPARATOR.join(path)
     parts = [_clip(part) for part in path]
