@@ -1,4 +1,4 @@
-"""The engines that keep records, opened in a folder of the test's own; a new engine is one more row in ENGINES."""
+"""Stores for the tests of every DocumentStore, each opened in a place of the test's own."""
 
 from __future__ import annotations
 
@@ -8,29 +8,34 @@ from pathlib import Path
 import pytest
 
 from engines import qdrant
+from engines.stores import ENGINES, StoreEngine
 from refdesk.docstore.engines.interface import DocumentStore
-from refdesk.docstore.engines.table import document_store
-from refdesk.docstore.settings import DocstoreSettings
 
 Open = Callable[[], Awaitable[DocumentStore]]
-ENGINES: dict[str, Callable[[Path], DocumentStore]] = {"file": lambda data: document_store(DocstoreSettings(), data)}
 
 
-@pytest.fixture(params=sorted(ENGINES))
-async def reopen_store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Open]:
+@pytest.fixture(scope="session", params=sorted(ENGINES))
+def store_engine(request: pytest.FixtureRequest) -> StoreEngine:
+    """Each engine in turn."""
+    return ENGINES[request.param](request)
+
+
+@pytest.fixture
+async def reopen_store(store_engine: StoreEngine, tmp_path: Path) -> AsyncIterator[Open]:
     """Opens the store; called again, closes it first and opens it on what it kept."""
     opened: list[DocumentStore] = []
+    settings = store_engine.settings()
 
     async def again() -> DocumentStore:
         for store in opened:
             await store.close()
-        opened[:] = [ENGINES[request.param](tmp_path)]
-        await opened[0].open()
+        opened[:] = [await store_engine.open(settings, tmp_path)]
         return opened[0]
 
     yield again
     for store in opened:
         await store.close()
+    await store_engine.forget(settings)
 
 
 @pytest.fixture

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engines.stores import StoreEngine
 from fakes.records import GENERATION, PROJECT, cut_lines, make_record, make_tombstone, name_document, to_put
 from refdesk.api.docstore.v1 import docstore_pb2 as pb
 from refdesk.docstore.engines.interface import DocumentStore, View, listing_key
-from refdesk.docstore.engines.table import document_store
 from refdesk.docstore.service import DocstoreService
 from refdesk.docstore.settings import DocstoreSettings
 
@@ -148,74 +148,79 @@ def every_chunk(path: str) -> list[str]:
     return [chunk.chunk_id for head in cut(path, text, "ab") for chunk in head.chunks]
 
 
-def in_new_store(work: Callable[[DocumentStore], Awaitable[None]]) -> None:
+def in_new_store(engine: StoreEngine, work: Callable[[DocumentStore], Awaitable[None]]) -> None:
     async def run(folder: str) -> None:
-        store = document_store(DocstoreSettings(), Path(folder))
-        await store.open()
+        own = engine.settings()
+        store = await engine.open(own, Path(folder))
         try:
             await work(store)
         finally:
             await store.close()
+            await engine.forget(own)
 
     with TemporaryDirectory() as folder:
         asyncio.run(run(folder))
 
 
-@settings(max_examples=25, deadline=None)
-@given(st.lists(writes(), max_size=12))
-def test_any_sequence_of_writes_leaves_what_a_plain_model_has(
-    sequence: list[tuple[str, str, list[str], dict[str, object]]],
-) -> None:
-    async def work(store: DocumentStore) -> None:
-        model = Model()
-        for now, (kind, path, lines, fields) in enumerate(sequence, 1):
-            await write(store, model, now, kind, path, lines, fields)
-            await check(store, model)
+def test_any_sequence_of_writes_leaves_what_a_plain_model_has(store_engine: StoreEngine) -> None:
+    @settings(max_examples=store_engine.examples, deadline=None)
+    @given(st.lists(writes(), max_size=12))
+    def agree(sequence: list[tuple[str, str, list[str], dict[str, object]]]) -> None:
+        async def work(store: DocumentStore) -> None:
+            model = Model()
+            for now, (kind, path, lines, fields) in enumerate(sequence, 1):
+                await write(store, model, now, kind, path, lines, fields)
+                await check(store, model)
 
-    in_new_store(work)
+        in_new_store(store_engine, work)
+
+    agree()
 
 
-@settings(max_examples=25, deadline=None)
-@given(
-    standing=st.lists(
-        st.sampled_from([f"{folder}/{name}" for folder in ("a", "a/b", "a-b", "c") for name in "mnop"]), unique=True
-    ),
-    coming=st.lists(
-        st.sampled_from([f"{folder}/{name}" for folder in ("a", "a/b", "a-b", "b", "c") for name in "kxz"])
-    ),
-    size=st.integers(1, 4),
-)
 def test_documents_that_stand_are_listed_once_whatever_is_put_and_deleted_between_pages(
-    standing: list[str], coming: list[str], size: int
+    store_engine: StoreEngine,
 ) -> None:
-    async def work(store: DocumentStore) -> None:
-        service = DocstoreService(DocstoreSettings(), store)
-        await store.put_documents(to_put(*(make_record(path) for path in standing)), 1)
-        revisions: Counter[str] = Counter()
-        changes, listed, token = iter(coming), list[str](), ""
-        for _ in range(len(standing) + len(coming) + 2):
-            page = await service.list_documents(
-                pb.ListDocumentsRequest(project=PROJECT, generation=GENERATION, page_size=size, page_token=token)
-            )
-            listed += [each.path for each in page.documents]
-            token = page.next_page_token
-            if not token:
-                break
-            for path in [each for each in (next(changes, ""), next(changes, "")) if each]:
-                revisions[path] += 1
-                make = make_tombstone if revisions[path] % 2 == 0 else make_record
-                await store.put_documents(to_put(make(path, revision=revisions[path])), 2)
-            for path in standing[:2]:  # an edit does not move a document
-                revisions[path] += 1
-                await store.put_documents(to_put(make_record(path, "new\n", revision=revisions[path] + 1)), 3)
-        assert not token
-        assert listed == sorted(listed, key=listing_key)
-        assert Counter(path for path in listed if path in standing) == Counter(standing)
+    @settings(max_examples=store_engine.examples, deadline=None)
+    @given(
+        standing=st.lists(
+            st.sampled_from([f"{folder}/{name}" for folder in ("a", "a/b", "a-b", "c") for name in "mnop"]), unique=True
+        ),
+        coming=st.lists(
+            st.sampled_from([f"{folder}/{name}" for folder in ("a", "a/b", "a-b", "b", "c") for name in "kxz"])
+        ),
+        size=st.integers(1, 4),
+    )
+    def list_amid_changes(standing: list[str], coming: list[str], size: int) -> None:
+        async def work(store: DocumentStore) -> None:
+            service = DocstoreService(DocstoreSettings(), store)
+            await store.put_documents(to_put(*(make_record(path) for path in standing)), 1)
+            revisions: Counter[str] = Counter()
+            changes, listed, token = iter(coming), list[str](), ""
+            for _ in range(len(standing) + len(coming) + 2):
+                page = await service.list_documents(
+                    pb.ListDocumentsRequest(project=PROJECT, generation=GENERATION, page_size=size, page_token=token)
+                )
+                listed += [each.path for each in page.documents]
+                token = page.next_page_token
+                if not token:
+                    break
+                for path in [each for each in (next(changes, ""), next(changes, "")) if each]:
+                    revisions[path] += 1
+                    make = make_tombstone if revisions[path] % 2 == 0 else make_record
+                    await store.put_documents(to_put(make(path, revision=revisions[path])), 2)
+                for path in standing[:2]:  # an edit does not move a document
+                    revisions[path] += 1
+                    await store.put_documents(to_put(make_record(path, "new\n", revision=revisions[path] + 1)), 3)
+            assert not token
+            assert listed == sorted(listed, key=listing_key)
+            assert Counter(path for path in listed if path in standing) == Counter(standing)
 
-    in_new_store(work)
+        in_new_store(store_engine, work)
+
+    list_amid_changes()
 
 
-def test_the_model_can_fail() -> None:
+def test_the_model_can_fail(store_engine: StoreEngine) -> None:
     async def work(store: DocumentStore) -> None:
         model = Model()
         await write(store, model, 1, "put", PATHS[0], ["one"], {"generations": "a", "version": "", "language": "en"})
@@ -223,4 +228,4 @@ def test_the_model_can_fail() -> None:
         with pytest.raises(AssertionError):
             await check(store, model)
 
-    in_new_store(work)
+    in_new_store(store_engine, work)

@@ -37,8 +37,8 @@ def _section(title: str, rows: Iterator[tuple[str, str, str]]) -> str:
 def _rows(model: type[BaseModel], where: str) -> Iterator[tuple[str, str, str]]:
     for name, field in model.model_fields.items():
         kind = field.annotation
-        if where == "" and isinstance(kind, type) and issubclass(kind, BaseModel) and model is Settings:
-            yield from _rows(kind, f"{name}.")
+        if isinstance(kind, type) and issubclass(kind, BaseModel) and not field.description:  # a group of settings
+            yield from _rows(kind, f"{where}{name}.")
             continue
         what = " ".join((field.description or "").split()).replace("|", "\\|")
         variable = f" (`{PREFIX}{where.replace('.', '__')}{name}`)".upper() if where else ""

@@ -8,6 +8,7 @@ from pathlib import Path
 from refdesk.docstore.engines.interface import DocumentStore
 from refdesk.docstore.engines.sqlite.store import SqliteStore
 from refdesk.docstore.settings import DocstoreSettings
+from refdesk.engines.opensearch.address import SCHEMES
 from refdesk.errors import InvalidArgument
 
 FILE = Path("docstore", "refdesk.sqlite3")
@@ -23,7 +24,16 @@ def _choose_file(settings: DocstoreSettings, data: Path) -> DocumentStore:
     return SqliteStore(Path(path).expanduser() if path else data / FILE, settings)
 
 
-ENGINES: dict[str, Callable[[DocstoreSettings, Path], DocumentStore]] = {"file": _choose_file}
+def _choose_opensearch(settings: DocstoreSettings, data: Path) -> DocumentStore:
+    from refdesk.docstore.engines.opensearch.store import OpenSearchStore  # its driver is slow to import
+
+    return OpenSearchStore(settings)
+
+
+ENGINES: dict[str, Callable[[DocstoreSettings, Path], DocumentStore]] = {
+    "file": _choose_file,
+    **dict.fromkeys(SCHEMES, _choose_opensearch),
+}
 
 
 def document_store(settings: DocstoreSettings, data: Path) -> DocumentStore:

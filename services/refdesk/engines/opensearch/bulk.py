@@ -3,35 +3,15 @@
 from __future__ import annotations
 
 import enum
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from refdesk.engines.opensearch.action import Action as Action
 from refdesk.engines.opensearch.client import OpenSearchClient, Pauses
 from refdesk.engines.opensearch.faults import TOO_LARGE, Busy, Refused
 
 Refresh = Literal["false", "true", "wait_for"]
 """When what is written can be searched: at the next refresh, at once, or at the next refresh, which is waited for."""
-
-
-@dataclass(frozen=True)
-class Action:
-    """One write of one document, by the alias of its index."""
-
-    verb: Literal["index", "create", "update", "delete"]
-    alias: str
-    id: str
-    body: Mapping[str, Any] | None = None
-    """The document; for update {"doc": the fields that change}; None for delete."""
-    conditions: Mapping[str, int | str] = field(default_factory=dict)
-    """Such as if_seq_no with if_primary_term, or version with version_type."""
-
-    def encode(self) -> bytes:
-        """Its lines of a bulk request."""
-        head = {self.verb: {"_index": self.alias, "_id": self.id, **self.conditions}}
-        lines = (head,) if self.body is None else (head, self.body)
-        return b"".join(json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n" for line in lines)
 
 
 class Ending(enum.Enum):
@@ -54,8 +34,13 @@ async def write_actions(client: OpenSearchClient, actions: Iterable[Action], *, 
 
     Raises: Unavailable (Busy when the budget is over, WriteBlocked, IndexMissing); some may be done then.
     """
+    return await write_encoded(client, (action.encode() for action in actions), refresh=refresh)
+
+
+async def write_encoded(client: OpenSearchClient, actions: Iterable[bytes], *, refresh: Refresh) -> list[Ending]:
+    """As `write_actions`, of actions that were encoded elsewhere: encoding thousands holds up an event loop."""
     endings: list[Ending] = []
-    for batch in _batches((action.encode() for action in actions), client.settings.bulk_bytes):
+    for batch in _batches(actions, client.settings.bulk_bytes):
         endings += await _write_batch(client, batch, refresh)
     return endings
 

@@ -12,13 +12,14 @@ indices.py makes indices, bulk.py writes documents, reading.py reads them; whoev
 from __future__ import annotations
 
 import asyncio
+import io
 import logging
 import random
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from opensearchpy import AsyncOpenSearch
+from opensearchpy import AIOHttpConnection, AsyncOpenSearch
 from opensearchpy.exceptions import OpenSearchException
 
 from refdesk.engines.opensearch.address import Credentials, Names, read_address, read_certificates
@@ -151,6 +152,7 @@ class OpenSearchClient:
         logging.getLogger("opensearch").setLevel(logging.ERROR)  # failures are ours to tell; at debug it logs texts
         return AsyncOpenSearch(
             hosts=[{"host": host, "port": port} for host, port in self.address.hosts],
+            connection_class=_Connection,
             use_ssl=self.address.is_encrypted,
             ssl_context=self._tls,
             pool_maxsize=CONNECTIONS,
@@ -160,6 +162,24 @@ class OpenSearchClient:
             dead_timeout=DEAD_SECONDS,
             timeout_cutoff=1,
         )
+
+
+class _Connection(AIOHttpConnection):
+    """Sends a body piece by piece: in one piece a large one would hold up everything else in this process."""
+
+    async def perform_request(
+        self,
+        method: str,
+        url: str,
+        params: Mapping[str, Any] | None = None,
+        body: bytes | None = None,
+        timeout: float | None = None,
+        ignore: Collection[int] = (),
+        headers: Mapping[str, str] | None = None,
+    ) -> Any:
+        """Status, headers and text of the answer."""
+        pieces: Any = io.BytesIO(body) if body else None
+        return await super().perform_request(method, url, params, pieces, timeout, ignore, headers)
 
 
 class Pauses:

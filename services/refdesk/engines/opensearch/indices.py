@@ -6,8 +6,9 @@ that came after somebody had deleted ours.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from refdesk.engines.opensearch.client import OpenSearchClient
@@ -18,6 +19,7 @@ MARK = "refdesk"
 """Key of the mapping's `_meta` under which an index says what wrote it."""
 _EXISTS = "resource_already_exists_exception"
 _WAIT = "10s"
+_VERSION = re.compile(r"-v\d+$")
 
 
 @dataclass(frozen=True)
@@ -56,12 +58,33 @@ async def ensure_index(client: OpenSearchClient, index: Index) -> None:
         await _check(client, index, found)
 
 
-async def drop_index(client: OpenSearchClient, index: Index) -> None:
-    """Deletes it with all that it holds; one that is not there does no harm. Raises: Unavailable."""
+async def find_index(client: OpenSearchClient, index: Index) -> bool:
+    """Whether it is there, also where it is closed. Raises: as `ensure_index`."""
+    found = await _find(client, index)
+    if found is None:
+        return False
+    await _check(client, index, found)
+    return True
+
+
+async def check_indices(client: OpenSearchClient, index: Index) -> None:
+    """Checks all that there are whose `what` begins with this one's and a dot. Raises: as `ensure_index`, of the first that is refused."""
+    first = f"{index.alias(client)}."
+    found: Mapping[str, Any] = await client.read("GET", f"/{first}*", params={"expand_wildcards": "all"}, starting=True)
+    for name, description in sorted(found.items()):
+        one = replace(index, what=_VERSION.sub("", name).removeprefix(f"{client.settings.index_prefix}-"))
+        if one.alias(client) not in description.get("aliases", {}):
+            raise _unfinished(client, one, name)
+        await _check(client, one, {name: description})
+
+
+async def drop_index(client: OpenSearchClient, index: Index) -> bool:
+    """Deletes it with all that it holds; False where it was not there. Raises: Unavailable."""
     try:
         await client.write("DELETE", f"/{index.name(client)}")
     except IndexMissing:
-        return
+        return False
+    return True
 
 
 async def _find(client: OpenSearchClient, index: Index) -> Mapping[str, Any] | None:

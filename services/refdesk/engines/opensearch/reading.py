@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from refdesk.engines.opensearch.client import OpenSearchClient
-from refdesk.errors import Unavailable
+from refdesk.engines.opensearch.client import READ_SHARE, OpenSearchClient, Pauses
+from refdesk.engines.opensearch.faults import Busy, Refused
+from refdesk.errors import Internal, RefdeskError, Unavailable
 
 MAX_HITS = 10_000
 """index.max_result_window, as an index has it unless somebody sets it."""
+_WHOLE = {"allow_partial_search_results": False}
+_RANKED = {"search_type": "dfs_query_then_fetch"}
+"""Of one shard OpenSearch makes an ordinary search of it by itself."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +31,12 @@ class Hit:
     fields: Mapping[str, list[Any]] = field(default_factory=dict)
     """By `docvalue_fields`."""
     score: float = 0.0
+    version: int = -1
+    """Where a search asked for it."""
+    index: str = ""
+    """The index itself, where several were searched by their aliases."""
+    matched: Sequence[str] = ()
+    """Names of the parts of the query that it matches."""
 
     @property
     def unchanged(self) -> dict[str, int | str]:
@@ -59,7 +70,33 @@ async def search(client: OpenSearchClient, alias: str, body: Mapping[str, Any]) 
 
 async def search_hits(client: OpenSearchClient, alias: str, body: Mapping[str, Any]) -> list[Hit]:
     """What a search found, in its order. Raises: as `search`."""
-    answer = await search(client, alias, body)
+    return read_hits(await search(client, alias, body))
+
+
+async def search_many(
+    client: OpenSearchClient, searches: Sequence[tuple[str, Mapping[str, Any]]]
+) -> list[Mapping[str, Any]]:
+    """The whole answers of several searches in one request, each by alias and body; ranked by the statistics of all shards.
+
+    Raises: as `search`, where any of them fails.
+    """
+    lines = b"".join(
+        json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+        for alias, body in searches
+        for line in ({"index": alias, **_WHOLE, **_RANKED}, {"track_total_hits": False, **body})
+    )
+    pauses = Pauses(client.settings.retry_seconds * READ_SHARE)
+    while True:
+        answers: list[Mapping[str, Any]] = (await client.read("POST", "/_msearch", lines))["responses"]
+        failure = _read_failure(client, answers)
+        if failure is None:
+            return answers
+        if not isinstance(failure, Busy) or not await pauses.rest():
+            raise failure
+
+
+def read_hits(answer: Mapping[str, Any]) -> list[Hit]:
+    """What a search found, from its whole answer."""
     return [
         Hit(
             hit.get("_id", ""),
@@ -68,6 +105,9 @@ async def search_hits(client: OpenSearchClient, alias: str, body: Mapping[str, A
             hit.get("_primary_term", -1),
             hit.get("fields", {}),
             hit.get("_score") or 0.0,
+            hit.get("_version", -1),
+            hit["_index"],
+            hit.get("matched_queries", ()),
         )
         for hit in answer["hits"]["hits"]
     ]
@@ -80,6 +120,17 @@ async def refresh(client: OpenSearchClient, alias: str) -> None:
         raise Unavailable(f"not every shard of {alias} at {client.address} answers")
 
 
+def _read_failure(client: OpenSearchClient, answers: Sequence[Mapping[str, Any]]) -> RefdeskError | None:
+    """The first that failed, one that needs no more than another attempt last."""
+    failures = [
+        client.faults.translate_status(answer["status"], answer["error"]) for answer in answers if "error" in answer
+    ]
+    if not failures:
+        return None
+    failure = min(failures, key=lambda one: isinstance(one, Busy))
+    return Internal(f"a request of ours was refused: {failure.message}") if isinstance(failure, Refused) else failure
+
+
 def _read_document(client: OpenSearchClient, document: Mapping[str, Any]) -> Hit | None:
     error = document.get("error")
     if error is not None:
@@ -87,4 +138,11 @@ def _read_document(client: OpenSearchClient, document: Mapping[str, Any]) -> Hit
         raise client.faults.translate_status(503, error)
     if not document.get("found"):
         return None
-    return Hit(document["_id"], document.get("_source", {}), document["_seq_no"], document["_primary_term"])
+    return Hit(
+        document["_id"],
+        document.get("_source", {}),
+        document["_seq_no"],
+        document["_primary_term"],
+        version=document["_version"],
+        index=document["_index"],
+    )

@@ -1,0 +1,1 @@
+"""The DocumentStore on OpenSearch; knows nothing of requests or page tokens."""
