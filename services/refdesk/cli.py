@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Coroutine
+from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -117,6 +118,26 @@ def reconcile(project: Project = "default") -> None:
 
     counts = _call(operate, f"projects/{project}/reconcile", post=True)
     typer.echo(", ".join(f"{key.removesuffix('_count')} {int(value):,}" for key, value in counts.items()))
+
+
+@app.command()
+def backup(file: Annotated[Path, typer.Argument(help="File to write, e.g. desk.backup.gz.")]) -> None:
+    """Writes the catalog, all texts and all that was pushed to a file, while the desk goes on."""
+    from refdesk.commands.backup import take_backup
+
+    typer.echo(f"{file}: {_call(take_backup, file):,} bytes")
+
+
+@app.command()
+def restore(file: Annotated[Path, typer.Argument(help="File that `refdesk backup` wrote.")]) -> None:
+    """Puts back what a backup holds and the desk does not; both indices are made equal to it."""
+    from refdesk.commands.backup import give_back
+
+    done = _call(give_back, file)
+    typer.echo(
+        f"restored {done['document_count']:,} documents and {done['push_count']:,} pushes; "
+        f"{done['present_count']:,} were there already"
+    )
 
 
 @config_app.command()

@@ -21,15 +21,25 @@ def operate(path: str, *, post: bool = False) -> dict[str, Any]:
 
     Raises: NotFound where no desk runs or it knows no such thing; Unavailable when it does not answer.
     """
-    url = f"{find_url()}{PREFIX}/{path}"
+    url = operator_url(path)
     request = urllib.request.Request(url, method="POST" if post else "GET")
     try:
         with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as answer:
             return dict(json.load(answer))
     except urllib.error.HTTPError as failure:
-        raise REASONS.get(failure.code, Unavailable)(_detail(failure)) from None
+        raise failed_as(failure) from None
     except OSError:
         raise Unavailable(f"the desk at {url.removesuffix(path)} does not answer: is it still running?") from None
+
+
+def operator_url(path: str) -> str:
+    """Address of a path of the operator API of the running desk. Raises: NotFound where none runs."""
+    return f"{find_url()}{PREFIX}/{path}"
+
+
+def failed_as(failure: urllib.error.HTTPError) -> RefdeskError:
+    """The error that an answer of the operator API stands for."""
+    return REASONS.get(failure.code, Unavailable)(_detail(failure))
 
 
 def status_lines(status: dict[str, Any]) -> Iterator[str]:

@@ -8,7 +8,9 @@ from collections.abc import Callable
 from refdesk.api.docstore.v1 import docstore_pb2 as pb
 from refdesk.docstore import cursor, metrics, validation
 from refdesk.docstore.engines.interface import DocumentStore, UnfinishedKey, View
+from refdesk.docstore.engines.raw_interface import RawPut
 from refdesk.docstore.raw_documents import RawDocuments
+from refdesk.docstore.restoring import restored, restored_push
 from refdesk.docstore.settings import DocstoreSettings
 from refdesk.errors import AlreadyExists, InvalidArgument, NotFound
 
@@ -71,6 +73,19 @@ class DocstoreService:
         committed = sum(outcome.committed for outcome in outcomes)
         metrics.count_outcomes(metrics.DOCUMENTS_PUT, ("committed", committed), ("conflict", len(outcomes) - committed))
         return pb.PutDocumentsResponse(outcomes=outcomes)
+
+    async def restore_documents(self, request: pb.RestoreDocumentsRequest) -> pb.RestoreDocumentsResponse:
+        """Puts what a backup has where there is nothing, an outcome for each."""
+        validation.check_count([*request.documents, *request.raw_documents], "documents", least=1)
+        items = [pb.PutDocumentsItem(document=restored(one)) for one in request.documents]
+        for item in items:
+            validation.check_record(item.document, self._settings.max_text_characters)
+        puts = [RawPut(restored_push(one), 0) for one in request.raw_documents]
+        now = self._clock()
+        return pb.RestoreDocumentsResponse(
+            outcomes=await self._store.put_documents(items, now) if items else [],
+            restored_raw=await self._store.put_raw(puts, now) if puts else [],
+        )
 
     async def note_documents(self, request: pb.NoteDocumentsRequest) -> pb.NoteDocumentsResponse:
         """Conditional notes, an outcome for each."""

@@ -45,8 +45,18 @@ def choose_limit(asked: int, name: str, *, default: int, most: int) -> int:
 
 
 def check_put(item: pb.PutDocumentsItem, max_text_characters: int) -> None:
-    """Raises: InvalidArgument for a record that could not be read back as it claims to be."""
+    """Raises: InvalidArgument for a record that could not be read back as it claims to be, or of a revision that does not follow."""
     document = item.document
+    if item.expected_revision < 0 or document.revision != item.expected_revision + 1:
+        raise InvalidArgument(
+            f"revision of {document.path[:200]} is {document.revision}; "
+            f"it must be the expected one ({item.expected_revision}) plus 1"
+        )
+    check_record(document, max_text_characters)
+
+
+def check_record(document: pb.Document, max_text_characters: int) -> None:
+    """Raises: InvalidArgument for a record that could not be read back as it claims to be."""
     for name in ("document_id", "project", "source", "path"):
         require(getattr(document, name), f"{name} of a record")
     if not _ID.fullmatch(document.document_id):
@@ -56,10 +66,6 @@ def check_put(item: pb.PutDocumentsItem, max_text_characters: int) -> None:
         raise InvalidArgument(
             f"path {path[:200]!r} must begin with its source {document.source!r} and a slash and have at most "
             f"{MAX_PATH_CHARACTERS} characters"
-        )
-    if item.expected_revision < 0 or document.revision != item.expected_revision + 1:
-        raise InvalidArgument(
-            f"revision of {path} is {document.revision}; it must be the expected one ({item.expected_revision}) plus 1"
         )
     if max(len(document.previous_paths), len(document.previous_content_hashes)) > MAX_PREVIOUS:
         raise InvalidArgument(f"{path} has more than {MAX_PREVIOUS} previous paths or content hashes; keep the newest")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+from collections.abc import AsyncIterator
+from dataclasses import asdict
 from typing import Any
 
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -18,6 +21,7 @@ from refdesk.api.docstore.v1 import docstore_pb2
 from refdesk.api.docstore.v1.docstore_protocol import Docstore
 from refdesk.api.ingest.v1 import ingest_pb2
 from refdesk.api.ingest.v1.ingest_protocol import Ingest
+from refdesk.gateway.backup import pack, read_backup, restore_backup, unpack
 from refdesk.gateway.failures import problem_body, problem_headers, status_code
 from refdesk.gateway.http import PROBLEM
 
@@ -54,8 +58,19 @@ def build_operator(docstore: Docstore, ingest: Ingest) -> Starlette:
         project = request.path_params["project"]
         return _json(_plain(await ingest.reconcile_project(ingest_pb2.ReconcileProjectRequest(project=project))))
 
+    async def send_backup(_: Request) -> Response:
+        return StreamingResponse(_packed(docstore), media_type="application/octet-stream")
+
+    async def take_backup(request: Request) -> Response:
+        done = await restore_backup(docstore, unpack(request.stream()))
+        for project in sorted(done.projects):
+            await _reconcile(ingest, project)
+        return _json({**asdict(done), "projects": sorted(done.projects)})
+
     routes = [
         Route(f"{PREFIX}/status", read_status),
+        Route(f"{PREFIX}/backup", send_backup),
+        Route(f"{PREFIX}/restore", take_backup, methods=["POST"]),
         Route(f"{PREFIX}/projects/{{project}}/sources/{{source}}/sync", sync_source, methods=["POST"]),
         Route(f"{PREFIX}/projects/{{project}}/reconcile", reconcile_project, methods=["POST"]),
     ]
@@ -79,6 +94,18 @@ class _RefusePages:
                 await refusal(scope, receive, send)
                 return
         await self._app(scope, receive, send)
+
+
+async def _packed(docstore: Docstore) -> AsyncIterator[bytes]:
+    """A failure halfway ends the stream without its end, by which a reader knows."""
+    async for item in read_backup(docstore):
+        yield pack(item)
+
+
+async def _reconcile(ingest: Ingest, project: str) -> None:
+    """So that engines are made equal to what was restored; a project that is declared no more has nobody to do it."""
+    with contextlib.suppress(errors.NotFound):
+        await ingest.reconcile_project(ingest_pb2.ReconcileProjectRequest(project=project))
 
 
 async def _project_status(docstore: Docstore, ingest: Ingest, project: docstore_pb2.Project) -> dict[str, Any]:

@@ -817,3 +817,47 @@ class ListRawDocumentsResponse(_message.Message):
     listing_change_count: int
     read_at_milliseconds: int
     def __init__(self, items: _Optional[_Iterable[_Union[RawItem, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., listing_change_count: _Optional[int] = ..., read_at_milliseconds: _Optional[int] = ...) -> None: ...
+
+class RestoreDocumentsRequest(_message.Message):
+    __slots__ = ("documents", "raw_documents")
+    DOCUMENTS_FIELD_NUMBER: _ClassVar[int]
+    RAW_DOCUMENTS_FIELD_NUMBER: _ClassVar[int]
+    documents: _containers.RepeatedCompositeFieldContainer[Document]
+    raw_documents: _containers.RepeatedCompositeFieldContainer[RawDocument]
+    def __init__(self, documents: _Optional[_Iterable[_Union[Document, _Mapping]]] = ..., raw_documents: _Optional[_Iterable[_Union[RawDocument, _Mapping]]] = ...) -> None: ...
+
+class RestoreDocumentsResponse(_message.Message):
+    __slots__ = ("outcomes", "restored_raw")
+    OUTCOMES_FIELD_NUMBER: _ClassVar[int]
+    RESTORED_RAW_FIELD_NUMBER: _ClassVar[int]
+    outcomes: _containers.RepeatedCompositeFieldContainer[PutDocumentsOutcome]
+    restored_raw: _containers.RepeatedScalarFieldContainer[bool]
+    def __init__(self, outcomes: _Optional[_Iterable[_Union[PutDocumentsOutcome, _Mapping]]] = ..., restored_raw: _Optional[_Iterable[bool]] = ...) -> None: ...
+
+class BackupItem(_message.Message):
+    __slots__ = ("head", "project", "document", "raw_document", "end")
+    HEAD_FIELD_NUMBER: _ClassVar[int]
+    PROJECT_FIELD_NUMBER: _ClassVar[int]
+    DOCUMENT_FIELD_NUMBER: _ClassVar[int]
+    RAW_DOCUMENT_FIELD_NUMBER: _ClassVar[int]
+    END_FIELD_NUMBER: _ClassVar[int]
+    head: BackupHead
+    project: Project
+    document: Document
+    raw_document: RawDocument
+    end: BackupEnd
+    def __init__(self, head: _Optional[_Union[BackupHead, _Mapping]] = ..., project: _Optional[_Union[Project, _Mapping]] = ..., document: _Optional[_Union[Document, _Mapping]] = ..., raw_document: _Optional[_Union[RawDocument, _Mapping]] = ..., end: _Optional[_Union[BackupEnd, _Mapping]] = ...) -> None: ...
+
+class BackupHead(_message.Message):
+    __slots__ = ("format", "made_at_milliseconds")
+    FORMAT_FIELD_NUMBER: _ClassVar[int]
+    MADE_AT_MILLISECONDS_FIELD_NUMBER: _ClassVar[int]
+    format: int
+    made_at_milliseconds: int
+    def __init__(self, format: _Optional[int] = ..., made_at_milliseconds: _Optional[int] = ...) -> None: ...
+
+class BackupEnd(_message.Message):
+    __slots__ = ("item_count",)
+    ITEM_COUNT_FIELD_NUMBER: _ClassVar[int]
+    item_count: int
+    def __init__(self, item_count: _Optional[int] = ...) -> None: ...

@@ -118,6 +118,11 @@ class DocstoreServiceStub:
                 request_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.ListRawDocumentsRequest.SerializeToString,
                 response_deserializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.ListRawDocumentsResponse.FromString,
                 _registered_method=True)
+        self.RestoreDocuments = channel.unary_unary(
+                '/refdesk.api.docstore.v1.DocstoreService/RestoreDocuments',
+                request_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.RestoreDocumentsRequest.SerializeToString,
+                response_deserializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.RestoreDocumentsResponse.FromString,
+                _registered_method=True)
         self.GetProject = channel.unary_unary(
                 '/refdesk.api.docstore.v1.DocstoreService/GetProject',
                 request_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.GetProjectRequest.SerializeToString,
@@ -292,6 +297,17 @@ class DocstoreServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def RestoreDocuments(self, request, context):
+        """RestoreDocuments puts records and pushes as a backup has them, where there are none; what is there already is left alone. Each record is
+        put under a revision far above its own, with its heads unswept: an engine that was not lost may bear stamps of later puts than the backup knows, and
+        the next reconciling then finds all of them below the record.
+
+        Errors: INVALID_ARGUMENT for no record, more than 1024, or one that could not be read back; UNAVAILABLE (send them again).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetProject(self, request, context):
         """GetProject reads one project of the catalog.
 
@@ -401,6 +417,11 @@ def add_DocstoreServiceServicer_to_server(servicer, server):
                     servicer.ListRawDocuments,
                     request_deserializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.ListRawDocumentsRequest.FromString,
                     response_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.ListRawDocumentsResponse.SerializeToString,
+            ),
+            'RestoreDocuments': grpc.unary_unary_rpc_method_handler(
+                    servicer.RestoreDocuments,
+                    request_deserializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.RestoreDocumentsRequest.FromString,
+                    response_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.RestoreDocumentsResponse.SerializeToString,
             ),
             'GetProject': grpc.unary_unary_rpc_method_handler(
                     servicer.GetProject,
@@ -854,6 +875,33 @@ class DocstoreService:
             '/refdesk.api.docstore.v1.DocstoreService/ListRawDocuments',
             refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.ListRawDocumentsRequest.SerializeToString,
             refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.ListRawDocumentsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RestoreDocuments(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/refdesk.api.docstore.v1.DocstoreService/RestoreDocuments',
+            refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.RestoreDocumentsRequest.SerializeToString,
+            refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.RestoreDocumentsResponse.FromString,
             options,
             channel_credentials,
             insecure,
