@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from refdesk.api.docstore.v1 import docstore_pb2 as pb
 from refdesk.docstore import cursor, metrics, validation
 from refdesk.docstore.engines.interface import DocumentStore, UnfinishedKey, View
 from refdesk.docstore.engines.raw_interface import RawPut
 from refdesk.docstore.raw_documents import RawDocuments
-from refdesk.docstore.restoring import restored, restored_push
+from refdesk.docstore.restoring import UNRECORDED, restored, restored_push
 from refdesk.docstore.settings import DocstoreSettings
 from refdesk.errors import AlreadyExists, InvalidArgument, NotFound
 
@@ -18,6 +18,7 @@ PAGE_SIZE, MAX_PAGE_SIZE = 200, 1000
 SUGGESTIONS, MAX_SUGGESTIONS = 5, 20
 REPORTS, MAX_REPORTS = 1000, 10_000
 DROPPED, MAX_DROPPED = 256, 1024
+RESTORE_ATTEMPTS = 8
 
 
 def read_clock() -> int:
@@ -77,15 +78,43 @@ class DocstoreService:
     async def restore_documents(self, request: pb.RestoreDocumentsRequest) -> pb.RestoreDocumentsResponse:
         """Puts what a backup has where there is nothing, an outcome for each."""
         validation.check_count([*request.documents, *request.raw_documents], "documents", least=1)
-        items = [pb.PutDocumentsItem(document=restored(one)) for one in request.documents]
-        for item in items:
-            validation.check_record(item.document, self._settings.max_text_characters)
+        records = [restored(one) for one in request.documents]
+        for record in records:
+            validation.check_record(record, self._settings.max_text_characters)
         puts = [RawPut(restored_push(one), 0) for one in request.raw_documents]
-        now = self._clock()
         return pb.RestoreDocumentsResponse(
-            outcomes=await self._store.put_documents(items, now) if items else [],
-            restored_raw=await self._store.put_raw(puts, now) if puts else [],
+            outcomes=await self._restore(records) if records else [],
+            restored_raw=await self._store.put_raw(puts, self._clock()) if puts else [],
         )
+
+    async def _restore(self, records: Sequence[pb.Document]) -> list[pb.PutDocumentsOutcome]:
+        """Over nothing, or over the tombstone that reconciling made, and may be changing now, of entries without a record."""
+        outcomes: dict[str, pb.PutDocumentsOutcome] = {}
+        expected = {record.document_id: 0 for record in records}
+        for _ in range(RESTORE_ATTEMPTS):
+            open_records = [record for record in records if record.document_id in expected]
+            items = [
+                pb.PutDocumentsItem(document=one, expected_revision=expected[one.document_id]) for one in open_records
+            ]
+            if not items:
+                break
+            for record, outcome in zip(
+                open_records, await self._store.put_documents(items, self._clock()), strict=True
+            ):
+                outcomes[record.document_id] = outcome
+            lost = [record for record in open_records if not outcomes[record.document_id].committed]
+            expected = await self._find_unrecorded(lost)
+        return [outcomes[record.document_id] for record in records]
+
+    async def _find_unrecorded(self, records: Sequence[pb.Document]) -> dict[str, int]:
+        """Revisions of the tombstones that stand in the place of records, by document."""
+        found: dict[str, int] = {}
+        for project in dict.fromkeys(record.project for record in records):
+            ids = [record.document_id for record in records if record.project == project]
+            items = await self._store.get_by_id(project, ids, View())
+            standing = [item.document for item in items if item.HasField("document")]
+            found |= {one.document_id: one.revision for one in standing if one.source == UNRECORDED}
+        return found
 
     async def note_documents(self, request: pb.NoteDocumentsRequest) -> pb.NoteDocumentsResponse:
         """Conditional notes, an outcome for each."""

@@ -298,7 +298,7 @@ class DocstoreServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def RestoreDocuments(self, request, context):
-        """RestoreDocuments puts records and pushes as a backup has them, where there are none; what is there already is left alone. Each record is
+        """RestoreDocuments puts records and pushes as a backup has them, where there are none or only "unrecorded" ones; the rest is left alone. Each record is
         put under a revision far above its own, with its heads unswept: an engine that was not lost may bear stamps of later puts than the backup knows, and
         the next reconciling then finds all of them below the record.
 
