@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
+import io
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,6 +31,8 @@ class Gate:
     """True: requests are taken and never answered."""
     loses_answers: bool = False
     """True: requests are forwarded, and then the connection is cut."""
+    before: Callable[[str, str], Awaitable[None]] | None = None
+    """Is given path and body of every request before it is forwarded."""
     seen: list[tuple[str, str, str]] = field(default_factory=list)
     """Method, path and body of every request."""
 
@@ -49,6 +52,8 @@ class Gate:
             if isinstance(answer, str):
                 return web.Response(status=status, text=answer)
             return web.json_response(answer, status=status)
+        if self.before is not None:
+            await self.before(request.path, body.decode())
         return await self._forward(request, body)
 
     async def _forward(self, request: web.Request, body: bytes) -> web.StreamResponse:
@@ -56,7 +61,7 @@ class Gate:
         async with (
             aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(FORWARD_SECONDS)) as session,
             session.request(
-                request.method, f"http://{self.target}{request.path_qs}", data=body, headers=headers
+                request.method, f"http://{self.target}{request.path_qs}", data=io.BytesIO(body), headers=headers
             ) as answer,
         ):
             content = await answer.read()
