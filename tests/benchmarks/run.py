@@ -16,6 +16,7 @@ from benchmarks.embedding import measure_embedding
 from benchmarks.growth import measure_growth
 from benchmarks.inside import measure_inside
 from benchmarks.parsing import measure_parsing
+from benchmarks.pressure import measure_pressure
 from benchmarks.usage import Timing, Usage, wait_for
 from refdesk.embedder.registry import DEFAULT_MODEL
 from refdesk.embedder.settings import EmbedderSettings
@@ -30,7 +31,7 @@ Row = tuple[str, str]
 def main() -> None:
     """Prints one section after another, as each is measured."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", default="", help="parsing, embedding, index or growth")
+    parser.add_argument("--only", default="", help="parsing, embedding, index, pressure or growth")
     parser.add_argument("--docs", default=str(CORPORA / "opensearch"))
     parser.add_argument("--corpus", default="opensearch", help="whose questions are asked")
     arguments = parser.parse_args()
@@ -41,6 +42,7 @@ def main() -> None:
         "parsing": lambda: measure_parsing(docs),
         "embedding": lambda: embedding_rows(),
         "index": lambda: index_rows(docs, arguments.corpus),
+        "pressure": lambda: measure_pressure(docs, arguments.corpus),
         "growth": lambda: measure_growth(docs),
     }
     print(
