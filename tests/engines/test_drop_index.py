@@ -12,6 +12,7 @@ from engines import test_vector_conformance as vector
 from engines.entries import HANDBOOK, OTHER, hash_of, id_of, vector_item, whole_item, word_item
 from engines.test_vector_conformance import EAST, MODEL
 from refdesk.search.engines.interface import IndexName, KeywordIndex, VectorIndex
+from refdesk.search.engines.tantivy_index import TantivyIndex
 
 pytestmark = [
     pytest.mark.anyio,
@@ -22,10 +23,8 @@ LATER = IndexName(HANDBOOK.project, "model.c2")
 
 @pytest.fixture(params=keyword.ENGINES)
 async def words(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[KeywordIndex]:
-    engine = keyword.ENGINES[request.param].open(tmp_path)
-    await engine.start()
-    yield engine
-    await engine.close()
+    async with keyword.ENGINES[request.param](request).running(tmp_path) as engine:
+        yield engine
 
 
 @pytest.fixture(params=vector.ENGINES)
@@ -95,7 +94,7 @@ async def test_a_dropped_vector_index_is_made_anew_without_the_stamps_that_it_ha
 
 
 async def test_a_drop_of_embedded_engines_leaves_no_file_behind(tmp_path: Path) -> None:
-    words = keyword.ENGINES["tantivy"].open(tmp_path / "words")
+    words = TantivyIndex(tmp_path / "words")
     points = vector.ENGINES["edge"].open(tmp_path / "vectors")
     for engine in (words, points):
         await engine.start()

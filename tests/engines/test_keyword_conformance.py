@@ -1,54 +1,31 @@
-"""What every KeywordIndex promises; a new engine is one more row in ENGINES."""
+"""What every KeywordIndex promises."""
 
 from __future__ import annotations
 
 import asyncio
 import math
-import os
-import signal
-from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from engines.entries import EVERYWHERE, HANDBOOK, OTHER, USUAL, asking, facets, id_of, sweep_item, whole_item, word_item
+from engines.words import ENGINES, Row
 from refdesk.errors import Unavailable
 from refdesk.search.engines.interface import Candidates, Entry, Filter, Grain, IndexName, KeywordIndex, WordDocument
-from refdesk.search.engines.tantivy_index import TantivyIndex
 
 pytestmark = pytest.mark.anyio
 
 
-@dataclass(frozen=True)
-class Row:
-    """How an engine is opened on a folder and how its process is killed, where it has one."""
-
-    open: Callable[[Path], KeywordIndex]
-    crash: Callable[[KeywordIndex], None]
-
-
-def crash_tantivy(engine: KeywordIndex) -> None:
-    assert isinstance(engine, TantivyIndex)
-    assert engine.pid is not None
-    os.kill(engine.pid, signal.SIGKILL)
-
-
-ENGINES = {"tantivy": Row(TantivyIndex, crash_tantivy)}
-
-
-@pytest.fixture(params=ENGINES.values(), ids=ENGINES.keys())
+@pytest.fixture(params=ENGINES)
 def row(request: pytest.FixtureRequest) -> Row:
-    row: Row = request.param
-    return row
+    return ENGINES[request.param](request)
 
 
 @pytest.fixture
 async def engine(row: Row, tmp_path: Path) -> AsyncIterator[KeywordIndex]:
-    engine = row.open(tmp_path)
-    await engine.start()
-    yield engine
-    await engine.close()
+    async with row.running(tmp_path) as engine:
+        yield engine
 
 
 async def find(
@@ -312,12 +289,15 @@ async def test_projects_and_generations_share_nothing(engine: KeywordIndex) -> N
 
 async def test_everything_is_there_after_a_close(row: Row, tmp_path: Path) -> None:
     first = row.open(tmp_path)
+    await first.start()
     await first.write(HANDBOOK, [word_item("a1", "alpha")])
     await first.close()
     second = row.open(tmp_path)
+    await second.start()
     assert await find(second, "alpha") == [id_of("a1")]
     assert (await second.write(HANDBOOK, [word_item("a2", "alpha")])).written_count == 1
     await second.close()
+    await row.clean(tmp_path)
 
 
 async def test_a_kill_loses_nothing_that_was_answered_and_leaves_no_lock(row: Row, engine: KeywordIndex) -> None:
@@ -331,11 +311,12 @@ async def test_a_kill_loses_nothing_that_was_answered_and_leaves_no_lock(row: Ro
     assert len(await find(engine, "alpha")) == 4
 
 
-async def test_a_kill_in_the_middle_of_a_commit_leaves_all_or_nothing(
+async def test_a_kill_in_the_middle_of_a_write_leaves_all_or_nothing(
     row: Row, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("REFDESK_TEST_FAILPOINT", "words_commit=kill@2")
+    monkeypatch.setenv("REFDESK_TEST_FAILPOINT", f"{row.mid_write}=kill@2")
     engine = row.open(tmp_path)
+    await engine.start()
     items: list[WordDocument] = [word_item(f"a{n}", "alpha") for n in range(50)]
     await engine.write(HANDBOOK, items[:25])
     with pytest.raises(Unavailable):
@@ -344,6 +325,8 @@ async def test_a_kill_in_the_middle_of_a_commit_leaves_all_or_nothing(
     monkeypatch.delenv("REFDESK_TEST_FAILPOINT")
     await engine.close()
     again = row.open(tmp_path)
+    await again.start()
     assert (await again.write(HANDBOOK, items)).written_count == 50
     assert len(await list_all(again)) == 50
     await again.close()
+    await row.clean(tmp_path)

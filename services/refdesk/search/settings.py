@@ -6,6 +6,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from refdesk.engines.opensearch.settings import OpenSearchSettings
+
 
 class SearchSettings(BaseModel):
     """Defaults run a laptop."""
@@ -14,8 +16,10 @@ class SearchSettings(BaseModel):
 
     keyword_url: str = Field(
         "file:",
-        description="Engine of the keyword index: file: for tantivy in the data folder, file:PATH for another folder.",
+        description="Engine of the keyword index: file: for tantivy in the data folder, file:PATH for another folder, "
+        "opensearch://HOST:PORT (several as HOST:PORT,HOST:PORT) for an OpenSearch cluster, opensearch+tls:// with TLS.",
     )
+    opensearch: OpenSearchSettings = Field(default_factory=OpenSearchSettings)
     vector_url: str = Field(
         "file:",
         description="Engine of the vector index: file: for Qdrant Edge in the data folder, file:PATH for another folder, "

@@ -34,6 +34,8 @@ class Index:
     """Counts the changes to `properties`."""
     min_reader: int = 1
     """The oldest version whose release can read what this one writes; the index has another name for each."""
+    keeps_source: bool = True
+    """False: documents cannot be read back, only what their fields are indexed by."""
 
     def alias(self, client: OpenSearchClient) -> str:
         """By which it is read and written."""
@@ -124,7 +126,8 @@ async def _make(client: OpenSearchClient, index: Index) -> bool:
 
 def _mapping(index: Index) -> dict[str, Any]:
     written = {"version": index.version, "min_reader": index.min_reader}
-    return {"dynamic": "strict", "_meta": {MARK: written}, "properties": index.properties}
+    source = {} if index.keeps_source else {"_source": {"enabled": False}}
+    return {"dynamic": "strict", "_meta": {MARK: written}, **source, "properties": index.properties}
 
 
 async def _check(client: OpenSearchClient, index: Index, found: Mapping[str, Any]) -> None:

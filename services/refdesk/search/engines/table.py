@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from refdesk.engines.opensearch.address import SCHEMES
 from refdesk.errors import InvalidArgument
 from refdesk.search.engines.edge_index import EdgeIndex
 from refdesk.search.engines.interface import KeywordIndex, VectorIndex
@@ -18,8 +19,16 @@ WORDS_FOLDER, VECTORS_FOLDER = "words", "vectors"
 _Engine = TypeVar("_Engine")
 _Build = Callable[[SearchSettings, Path], _Engine]
 
+
+def _open_opensearch(settings: SearchSettings, folder: Path) -> KeywordIndex:
+    from refdesk.search.engines.opensearch_index import OpenSearchIndex  # its driver is slow to import
+
+    return OpenSearchIndex(settings)
+
+
 KEYWORD_ENGINES: dict[str, _Build[KeywordIndex]] = {
-    "file": lambda settings, folder: TantivyIndex(folder, settings.reader_threads)
+    "file": lambda settings, folder: TantivyIndex(folder, settings.reader_threads),
+    **dict.fromkeys(SCHEMES, _open_opensearch),
 }
 
 
