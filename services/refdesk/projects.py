@@ -43,13 +43,21 @@ class SourceSettings(Declared):
     contexts: dict[str, str] = Field(default_factory=dict, description="Descriptions of path prefixes.")
     chunk_tokens: int = Field(200, ge=40, le=2000, description="Size that chunks aim for, tokens.")
     max_bytes: int = Field(1_048_576, ge=1, description="A larger file is reported by name, not indexed.")
-    poll_seconds: float = Field(60, ge=1, description="How often the folder is listed; it is watched too.")
+    poll_seconds: float = Field(60, ge=1, description="How often the source is listed beside being watched.")
 
     @field_validator("base_url")
     @classmethod
     def end_with_slash(cls, value: str) -> str:
         """A base URL ends with one slash, so that paths can be put behind it."""
         return value.rstrip("/") + "/" if value else ""
+
+    @model_validator(mode="after")
+    def refuse_what_a_push_has_not(self) -> Self:
+        """What is pushed has no folder, and its publisher chooses what to push."""
+        given = [name for name in ("path", "include", "exclude") if name in self.model_fields_set]
+        if self.kind == "push" and given:
+            raise ValueError(f"a source of kind push takes no {' and no '.join(given)}: its publisher decides")
+        return self
 
     @model_validator(mode="after")
     def refuse_no_path(self) -> Self:

@@ -185,11 +185,6 @@ async def test_a_known_source_with_another_root_stops_the_start(desk: Desk, tmp_
     await second.close()
 
 
-async def test_a_kind_of_source_that_nothing_reads_is_refused_by_name(desk: Desk) -> None:
-    with pytest.raises(InvalidArgument, match="source guide is of kind push, which is not served yet"):
-        desk.service(desk.projects(kind="push"))
-
-
 async def test_an_engine_that_is_away_at_the_start_is_waited_for_and_named(desk: Desk) -> None:
     desk.embedder.weather.down.add("embedder")
     service = desk.service()

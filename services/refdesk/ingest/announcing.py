@@ -26,7 +26,7 @@ def make_events(
         return ChangeEvent(identity, project, source, path, change, time, bulk, moved_from.get(path))
 
     events = [make(path, ChangeType.CHANGED, changed[path]) for path in sorted(changed)]
-    return events + [make(path, ChangeType.DELETED, "") for path in gone]
+    return events + [make(path, ChangeType.DELETED, plan.removed.get(path, "")) for path in gone]
 
 
 def _state(known: Known | None) -> str:

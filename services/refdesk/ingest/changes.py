@@ -54,8 +54,9 @@ class Followed:
 
     @property
     def revisions_return(self) -> bool:
-        """Whether a revision can come back after another: every event puts then."""
-        return self.settings.kind != "push"
+        """Whether a revision can come back after another: every event puts then. Of every kind so far: a file is restored, a listing
+        names again what one before it left out."""
+        return True
 
 
 def origin_of(project: str, settings: SourceSettings, path: str) -> Origin:

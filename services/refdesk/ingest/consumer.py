@@ -15,6 +15,7 @@ import structlog
 from refdesk.errors import RefdeskError
 from refdesk.ingest import metrics
 from refdesk.ingest.changes import Change, Ending, Outcome
+from refdesk.ingest.events.event import ChangeType
 from refdesk.ingest.events.interface import Delivery, Events
 from refdesk.ingest.pace import Pace
 from refdesk.ingest.publish import Publisher
@@ -153,7 +154,9 @@ class Consumer:
         jobs: dict[tuple[str, str, str], Job] = {}
         for delivery in deliveries:
             event = delivery.event
-            change = Change(event.source, event.path, event.moved_from or "", event.bulk)
+            # Whether what is gone may be deleted was decided when that was announced, and is not found out by the way.
+            keep_absent = event.type is ChangeType.CHANGED
+            change = Change(event.source, event.path, event.moved_from or "", event.bulk, keep_absent=keep_absent)
             job = Job(event.project, change, (delivery,))
             before = jobs.get(job.key)
             jobs[job.key] = merge(before, job) if before else job
@@ -237,10 +240,11 @@ class Consumer:
 
 
 def merge(before: Job, job: Job) -> Job:
-    """Two hints at one document as one: a change goes before bulk, and a known old path is kept."""
+    """Two hints at one document as one: a change goes before bulk, a known old path is kept, and a deletion stays one."""
     change = replace(
         job.change,
         bulk=before.change.bulk and job.change.bulk,
+        keep_absent=before.change.keep_absent and job.change.keep_absent,
         moved_from=job.change.moved_from or before.change.moved_from,
     )
     return Job(job.project, change, before.deliveries + job.deliveries)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import hashlib
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -22,6 +21,8 @@ from refdesk.ingest.scan import Known, Plan, compare, pair_moves
 from refdesk.ingest.sources.interface import DocumentSource, DocumentUnreadable, Listing, Skipped
 from refdesk.projects import SourceSettings
 
+FULL_SECONDS = 600.0
+"""How often what is pushed is listed in full, or less often where the source says so: what comes is asked for every few seconds."""
 RETRY_SECONDS = 5.0
 """After a scan that failed; or at the next poll, where that is sooner."""
 ANNOUNCED_SECONDS = 300.0
@@ -101,10 +102,24 @@ class Follower:
             self._fail(error.message)
             raise
 
+    async def hint(self, paths: Collection[str]) -> int:
+        """Looks at what may have changed (no path: everything); how many documents were announced.
+
+        Raises: Unavailable; then everything is looked at soon.
+        """
+        try:
+            found = await self._scan(set(paths) or None)
+        except RefdeskError:
+            self._wanted.set()
+            raise
+        return int(found.changed_count + found.deleted_count + found.moved_count)
+
     async def _poll(self) -> None:
+        pushed = self._settings.kind == "push"
+        every_seconds = max(self._settings.poll_seconds, FULL_SECONDS) if pushed else self._settings.poll_seconds
         while True:
             succeeded = await self._try_scan(None)
-            pause = self._settings.poll_seconds if succeeded else min(self._settings.poll_seconds, RETRY_SECONDS)
+            pause = every_seconds if succeeded else min(every_seconds, RETRY_SECONDS)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._wanted.wait(), pause)
             self._wanted.clear()
@@ -161,7 +176,7 @@ class Follower:
         for path in plan.new:
             with contextlib.suppress(DocumentUnreadable):
                 if found := await self._source.read(path):
-                    hashes[path] = hashlib.sha256(found.content).hexdigest()
+                    hashes[path] = found.content_hash
         return pair_moves(plan, hashes)
 
     def _judge(
@@ -172,9 +187,9 @@ class Follower:
         within: Collection[str] | None,
         confirmed: bool,
     ) -> Verdict:
-        """What was let go before and is not worked off yet is not judged again."""
+        """What was deleted on purpose is not judged, nor again what was let go before and is not worked off yet."""
         alive = sum(not record.deleted for record in known.values())
-        let_go = self._announced.deletes() & plan.vanished.keys()
+        let_go = (self._announced.deletes() & plan.vanished.keys()) | plan.removed.keys()
         since = time.monotonic() - ONE_GO_SECONDS
         self._let_go = [(moment, count) for moment, count in self._let_go if moment > since]
         vanished = plan.vanished.keys() - let_go

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 import math
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ from refdesk.ingest.formats.document import ParsedDocument
 from refdesk.ingest.heads import head_path
 from refdesk.ingest.parsing import Parsed, ParseTask
 from refdesk.ingest.records import Generation
+from refdesk.ingest.sources.interface import NOTHING_STATED, Stated
 
 KINDS = ("documentation", "api")
 
@@ -37,6 +39,7 @@ def parse_document(task: ParseTask) -> Parsed:
         return Parsed(failure="parsing needs more memory than it is given")
     if document.draft or not document.published:
         return Parsed(unpublished="its front matter says that it is a draft")
+    document = as_stated(document, task.stated)
     try:
         record = build_record(document, task)
     except InvalidArgument as error:
@@ -45,6 +48,14 @@ def parse_document(task: ParseTask) -> Parsed:
         gc.collect()
         return Parsed(failure="cutting needs more memory than it is given")
     return Parsed(record=record.SerializeToString(), remarks=document.warnings)
+
+
+def as_stated(document: ParsedDocument, stated: Stated) -> ParsedDocument:
+    """The document with what its source says of it in place of what it says itself."""
+    if stated == NOTHING_STATED:
+        return document
+    said = {name: value for name, value in dataclasses.asdict(stated).items() if value}
+    return dataclasses.replace(document, **said)
 
 
 def build_record(document: ParsedDocument, task: ParseTask) -> pb.Document:

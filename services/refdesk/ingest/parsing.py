@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from refdesk.ingest.records import Generation, Origin
+from refdesk.ingest.sources.interface import NOTHING_STATED, Stated
 
 
 class ParseTask(NamedTuple):
@@ -16,6 +17,7 @@ class ParseTask(NamedTuple):
     generations: tuple[Generation, ...]
     token_scale: float
     stored: bool = False
+    stated: Stated = NOTHING_STATED
 
 
 class Parsed(NamedTuple):

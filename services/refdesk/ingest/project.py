@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 
 from refdesk.api.docstore.v1.docstore_protocol import Docstore
 from refdesk.api.search.v1.search_protocol import Search
-from refdesk.errors import InvalidArgument
 from refdesk.ingest.catalog import Catalog
 from refdesk.ingest.changes import Followed
 from refdesk.ingest.embedding import Embedding
@@ -22,11 +21,18 @@ from refdesk.ingest.settings import IngestSettings
 from refdesk.ingest.source_records import SourceRecords
 from refdesk.ingest.sources.folder import FolderSource
 from refdesk.ingest.sources.interface import DocumentSource
+from refdesk.ingest.sources.push import PushSource
+from refdesk.ingest.sources.raw_reader import RawReader
 from refdesk.ingest.stores import Stores
 from refdesk.ingest.vectors import Vectors
 from refdesk.projects import ProjectSettings, SourceSettings
 
-SOURCE_KINDS: Mapping[str, Callable[[SourceSettings], DocumentSource]] = {"folder": FolderSource}
+SOURCE_KINDS: Mapping[str, Callable[[SourceSettings, Stores, float], DocumentSource]] = {
+    "folder": lambda settings, stores, call_seconds: FolderSource(settings),
+    "push": lambda settings, stores, call_seconds: PushSource(
+        settings, RawReader(stores.docstore, stores.project, settings.name, call_seconds)
+    ),
+}
 """What reads each kind of source."""
 
 
@@ -53,7 +59,10 @@ class ProjectWork:
         self._reconciling = asyncio.Lock()
         stores = Stores(slug, docstore, search, settings.call_seconds)
         generations = functools.partial(catalog.generations, slug)
-        sources = {source.name: Followed(source, open_source(source)) for source in declared.sources}
+        sources = {
+            source.name: Followed(source, open_source(source, stores, settings.call_seconds))
+            for source in declared.sources
+        }
         self.vectors = Vectors(
             stores, embedding, generations, lambda changes: self.publisher.publish(changes), settings, loads
         )
@@ -86,11 +95,6 @@ class ProjectWork:
             await asyncio.sleep(self._settings.reconcile_seconds)
 
 
-def open_source(settings: SourceSettings) -> DocumentSource:
-    """What reads a source. Raises: InvalidArgument for a kind that nothing reads yet."""
-    if settings.kind not in SOURCE_KINDS:
-        kinds = ", ".join(sorted(SOURCE_KINDS))
-        raise InvalidArgument(
-            f"source {settings.name} is of kind {settings.kind}, which is not served yet; use {kinds}"
-        )
-    return SOURCE_KINDS[settings.kind](settings)
+def open_source(settings: SourceSettings, stores: Stores, call_seconds: float) -> DocumentSource:
+    """What reads a source."""
+    return SOURCE_KINDS[settings.kind](settings, stores, call_seconds)

@@ -7,7 +7,6 @@ docs/architecture; the short of it: the conditional put of step 4 is the one com
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import random
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -21,7 +20,7 @@ from refdesk.ingest import entries, metrics, records
 from refdesk.ingest.changes import Change, Ending, Followed, Outcome, origin_of
 from refdesk.ingest.parsing import Parsers, ParseTask
 from refdesk.ingest.records import Found, Generation, Origin, Verdict
-from refdesk.ingest.sources.interface import DocumentUnreadable
+from refdesk.ingest.sources.interface import NOTHING_STATED, DocumentUnreadable
 from refdesk.ingest.stores import Stores
 from refdesk.ingest.work import Batch, Work, conclude, plan_record, report_of, set_aside, still_open
 
@@ -180,7 +179,7 @@ class Publisher:
         work.reason = work.change.set_aside if raw else ""
         work.found = Found(
             source_revision=raw.revision if raw else "",
-            content_hash=hashlib.sha256(raw.content).hexdigest() if raw else "",
+            content_hash=raw.content_hash if raw else "",
             absent=raw is None,
             unusable=bool(work.reason),
             previous_paths=work.found.previous_paths,
@@ -199,6 +198,7 @@ class Publisher:
                 generations=generations,
                 token_scale=records.token_scale(work.view, work.found),
             )
+                stated=work.raw.stated if work.raw else NOTHING_STATED,
             for work in works
         ]
         for work, parsed in zip(works, await self._parsers.parse(tasks), strict=True):

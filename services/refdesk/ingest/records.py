@@ -103,7 +103,7 @@ def judge(view: pb.Document | None, origin: Origin, found: Found, generations: S
     """Compares a record with what the source holds."""
     if view is None:
         return Verdict.BURY if found.absent or found.unusable else Verdict.CUT
-    if origin.pushed and _number(found.source_revision) < _number(view.source_revision):
+    if origin.pushed and not found.absent and _number(found.source_revision) < _number(view.source_revision):
         return Verdict.OLDER
     if found.absent and not (view.deleted and _has_heads(view, generations)):
         return Verdict.BURY

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from refdesk.ingest.sources.interface import Listing
 
@@ -16,6 +16,9 @@ class Known:
     revision: str
     content_hash: str
     deleted: bool = False
+
+
+UNRECORDED = Known("", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,8 @@ class Move:
 class Plan:
     """What differs, in path order: `new` and `edited` map paths to the revisions listed, `vanished` to what is known of them.
 
-    A move's new path stays in `new`, since it is announced like any other; its old path is not in `vanished`.
+    `removed` maps those of `vanished` that were deleted on purpose to the revisions of that. A move's new path stays in `new`, since it is
+    announced like any other; its old path is not in `vanished`.
     """
 
     new: Mapping[str, str]
@@ -38,6 +42,7 @@ class Plan:
     vanished: Mapping[str, Known]
     moves: tuple[Move, ...] = ()
     unchanged_count: int = 0
+    removed: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_empty(self) -> bool:
@@ -52,6 +57,8 @@ def compare(listing: Listing, known: Mapping[str, Known], within: Collection[str
     edited = {
         path: revision for path, revision in listed.items() if path not in new and known[path].revision != revision
     }
+    # What was removed before its record was seen may be on its way into one.
+    known = {**dict.fromkeys(listing.removed, UNRECORDED), **known}
     kept = [skipped.path for skipped in listing.skipped if skipped.unreadable]
     vanished = {
         path: record
@@ -61,7 +68,13 @@ def compare(listing: Listing, known: Mapping[str, Known], within: Collection[str
         and is_within(path, within)
         and not (kept and is_within(path, kept))
     }
-    return Plan(new, edited, vanished, unchanged_count=len(listed) - len(new) - len(edited))
+    return Plan(
+        new,
+        edited,
+        vanished,
+        unchanged_count=len(listed) - len(new) - len(edited),
+        removed={path: revision for path, revision in listing.removed.items() if path in vanished},
+    )
 
 
 def is_within(path: str, places: Collection[str] | None) -> bool:

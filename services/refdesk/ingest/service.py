@@ -12,7 +12,7 @@ from refdesk.api.docstore.v1.docstore_protocol import Docstore
 from refdesk.api.embedder.v1.embedder_protocol import Embedder
 from refdesk.api.ingest.v1 import ingest_pb2 as pb
 from refdesk.api.search.v1.search_protocol import Search
-from refdesk.errors import NotFound, RefdeskError, Unavailable
+from refdesk.errors import InvalidArgument, NotFound, RefdeskError, Unavailable
 from refdesk.ingest import metrics
 from refdesk.ingest.catalog import Catalog
 from refdesk.ingest.consumer import Consumer
@@ -29,6 +29,7 @@ log = structlog.get_logger()
 
 WAIT_SECONDS = 2.0
 """How often what cannot be reached at the start is tried again."""
+HINTS = 1024
 SCANNED = (pb.SOURCE_STATE_FOLLOWED, pb.SOURCE_STATE_HELD)
 
 
@@ -126,6 +127,15 @@ class IngestService:
         if follower is None:
             raise NotFound(f"project {request.project} has no source {request.source}")
         return await follower.sync(request.confirm_deletes)
+
+    async def hint_documents(self, request: pb.HintDocumentsRequest) -> pb.HintDocumentsResponse:
+        """Looks at documents that may have changed. Raises: InvalidArgument, NotFound, Unavailable."""
+        if len(request.paths) > HINTS:
+            raise InvalidArgument(f"{len(request.paths)} paths are hinted at; send at most {HINTS} a call, or none")
+        follower = self._project(request.project).followers.get(request.source)
+        if follower is None:
+            raise NotFound(f"project {request.project} has no source {request.source}")
+        return pb.HintDocumentsResponse(announced_count=await follower.hint(request.paths))
 
     async def reconcile_project(self, request: pb.ReconcileProjectRequest) -> pb.ReconcileProjectResponse:
         """Compares records and engines now, and mends what differs. Raises: NotFound, Unavailable."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection
-from dataclasses import dataclass
+import dataclasses
+import hashlib
+import json
+from collections.abc import AsyncIterator, Collection, Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from refdesk.errors import PermissionDenied
@@ -32,19 +35,46 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What stands in a source; `complete` is false when the listing ended early, and then nothing may be deleted on its word."""
+    """What stands in a source; `complete` is false when the listing ended early, and then nothing may be deleted on its word.
+
+    `removed` maps paths that were deleted one by one, on purpose, to the revisions of that: they are not guarded, as what is missing is.
+    """
 
     documents: tuple[ListedDocument, ...]
     skipped: tuple[Skipped, ...] = ()
     complete: bool = True
+    removed: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """What a source says of one document beside its content; it goes before front matter, and is empty where the source says nothing."""
+
+    title: str = ""
+    url: str = ""
+    version: str = ""
+    kind: str = ""
+    language: str = ""
+
+
+NOTHING_STATED = Stated()
 
 
 @dataclass(frozen=True, slots=True)
 class RawDocument:
-    """A document's bytes and the revision that they were read at."""
+    """A document's bytes, the revision that they were read at, and what its source says of it."""
 
     content: bytes
     revision: str
+    stated: Stated = NOTHING_STATED
+
+    @property
+    def content_hash(self) -> str:
+        """sha256, hex, of all that decides what is indexed of it."""
+        digest = hashlib.sha256(self.content)
+        if self.stated != NOTHING_STATED:
+            digest.update(b"\0stated\0" + json.dumps(dataclasses.astuple(self.stated)).encode())
+        return digest.hexdigest()
 
 
 class DocumentUnreadable(PermissionDenied):

@@ -24,15 +24,15 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"refdesk/api/ingest/v1/ingest.proto\x12\x15refdesk.api.ingest.v1\"#\n\x10GetStatusRequest\x12\x0f\n\x07project\x18\x01 \x01(\t\"\x91\x01\n\x11GetStatusResponse\x12\x34\n\x07sources\x18\x01 \x03(\x0b\x32#.refdesk.api.ingest.v1.SourceStatus\x12\x16\n\x0epending_events\x18\x02 \x01(\x04\x12\x15\n\rwords_current\x18\x03 \x01(\x08\x12\x17\n\x0fpublished_count\x18\x04 \x01(\x04\"\xbb\x01\n\x0cSourceStatus\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\x31\n\x05state\x18\x03 \x01(\x0e\x32\".refdesk.api.ingest.v1.SourceState\x12\x14\n\x0clisted_count\x18\x04 \x01(\x04\x12\x0f\n\x07message\x18\x05 \x01(\t\x12\x14\n\x0cheld_deletes\x18\x06 \x01(\x04\x12\x1f\n\x17scanned_at_milliseconds\x18\x07 \x01(\x03\"M\n\x11SyncSourceRequest\x12\x0f\n\x07project\x18\x01 \x01(\t\x12\x0e\n\x06source\x18\x02 \x01(\t\x12\x17\n\x0f\x63onfirm_deletes\x18\x03 \x01(\x08\"m\n\x12SyncSourceResponse\x12\x15\n\rchanged_count\x18\x01 \x01(\x04\x12\x15\n\rdeleted_count\x18\x02 \x01(\x04\x12\x13\n\x0bmoved_count\x18\x03 \x01(\x04\x12\x14\n\x0cheld_deletes\x18\x04 \x01(\x04\"*\n\x17ReconcileProjectRequest\x12\x0f\n\x07project\x18\x01 \x01(\t\"v\n\x18ReconcileProjectResponse\x12\x14\n\x0crecord_count\x18\x01 \x01(\x04\x12\x19\n\x11republished_count\x18\x02 \x01(\x04\x12\x13\n\x0bswept_count\x18\x03 \x01(\x04\x12\x14\n\x0c\x66\x65nced_count\x18\x04 \x01(\x04*\xab\x01\n\x0bSourceState\x12\x1c\n\x18SOURCE_STATE_UNSPECIFIED\x10\x00\x12\x18\n\x14SOURCE_STATE_WAITING\x10\x01\x12\x19\n\x15SOURCE_STATE_SCANNING\x10\x02\x12\x19\n\x15SOURCE_STATE_FOLLOWED\x10\x03\x12\x15\n\x11SOURCE_STATE_HELD\x10\x04\x12\x17\n\x13SOURCE_STATE_FAILED\x10\x05\x32\xc7\x02\n\rIngestService\x12^\n\tGetStatus\x12\'.refdesk.api.ingest.v1.GetStatusRequest\x1a(.refdesk.api.ingest.v1.GetStatusResponse\x12\x61\n\nSyncSource\x12(.refdesk.api.ingest.v1.SyncSourceRequest\x1a).refdesk.api.ingest.v1.SyncSourceResponse\x12s\n\x10ReconcileProject\x12..refdesk.api.ingest.v1.ReconcileProjectRequest\x1a/.refdesk.api.ingest.v1.ReconcileProjectResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"refdesk/api/ingest/v1/ingest.proto\x12\x15refdesk.api.ingest.v1\"#\n\x10GetStatusRequest\x12\x0f\n\x07project\x18\x01 \x01(\t\"\x91\x01\n\x11GetStatusResponse\x12\x34\n\x07sources\x18\x01 \x03(\x0b\x32#.refdesk.api.ingest.v1.SourceStatus\x12\x16\n\x0epending_events\x18\x02 \x01(\x04\x12\x15\n\rwords_current\x18\x03 \x01(\x08\x12\x17\n\x0fpublished_count\x18\x04 \x01(\x04\"\xbb\x01\n\x0cSourceStatus\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\x31\n\x05state\x18\x03 \x01(\x0e\x32\".refdesk.api.ingest.v1.SourceState\x12\x14\n\x0clisted_count\x18\x04 \x01(\x04\x12\x0f\n\x07message\x18\x05 \x01(\t\x12\x14\n\x0cheld_deletes\x18\x06 \x01(\x04\x12\x1f\n\x17scanned_at_milliseconds\x18\x07 \x01(\x03\"M\n\x11SyncSourceRequest\x12\x0f\n\x07project\x18\x01 \x01(\t\x12\x0e\n\x06source\x18\x02 \x01(\t\x12\x17\n\x0f\x63onfirm_deletes\x18\x03 \x01(\x08\"m\n\x12SyncSourceResponse\x12\x15\n\rchanged_count\x18\x01 \x01(\x04\x12\x15\n\rdeleted_count\x18\x02 \x01(\x04\x12\x13\n\x0bmoved_count\x18\x03 \x01(\x04\x12\x14\n\x0cheld_deletes\x18\x04 \x01(\x04\"F\n\x14HintDocumentsRequest\x12\x0f\n\x07project\x18\x01 \x01(\t\x12\x0e\n\x06source\x18\x02 \x01(\t\x12\r\n\x05paths\x18\x03 \x03(\t\"0\n\x15HintDocumentsResponse\x12\x17\n\x0f\x61nnounced_count\x18\x01 \x01(\x04\"*\n\x17ReconcileProjectRequest\x12\x0f\n\x07project\x18\x01 \x01(\t\"v\n\x18ReconcileProjectResponse\x12\x14\n\x0crecord_count\x18\x01 \x01(\x04\x12\x19\n\x11republished_count\x18\x02 \x01(\x04\x12\x13\n\x0bswept_count\x18\x03 \x01(\x04\x12\x14\n\x0c\x66\x65nced_count\x18\x04 \x01(\x04*\xab\x01\n\x0bSourceState\x12\x1c\n\x18SOURCE_STATE_UNSPECIFIED\x10\x00\x12\x18\n\x14SOURCE_STATE_WAITING\x10\x01\x12\x19\n\x15SOURCE_STATE_SCANNING\x10\x02\x12\x19\n\x15SOURCE_STATE_FOLLOWED\x10\x03\x12\x15\n\x11SOURCE_STATE_HELD\x10\x04\x12\x17\n\x13SOURCE_STATE_FAILED\x10\x05\x32\xb3\x03\n\rIngestService\x12^\n\tGetStatus\x12\'.refdesk.api.ingest.v1.GetStatusRequest\x1a(.refdesk.api.ingest.v1.GetStatusResponse\x12\x61\n\nSyncSource\x12(.refdesk.api.ingest.v1.SyncSourceRequest\x1a).refdesk.api.ingest.v1.SyncSourceResponse\x12j\n\rHintDocuments\x12+.refdesk.api.ingest.v1.HintDocumentsRequest\x1a,.refdesk.api.ingest.v1.HintDocumentsResponse\x12s\n\x10ReconcileProject\x12..refdesk.api.ingest.v1.ReconcileProjectRequest\x1a/.refdesk.api.ingest.v1.ReconcileProjectResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'refdesk.api.ingest.v1.ingest_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_SOURCESTATE']._serialized_start=791
-  _globals['_SOURCESTATE']._serialized_end=962
+  _globals['_SOURCESTATE']._serialized_start=913
+  _globals['_SOURCESTATE']._serialized_end=1084
   _globals['_GETSTATUSREQUEST']._serialized_start=61
   _globals['_GETSTATUSREQUEST']._serialized_end=96
   _globals['_GETSTATUSRESPONSE']._serialized_start=99
@@ -43,10 +43,14 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_SYNCSOURCEREQUEST']._serialized_end=513
   _globals['_SYNCSOURCERESPONSE']._serialized_start=515
   _globals['_SYNCSOURCERESPONSE']._serialized_end=624
-  _globals['_RECONCILEPROJECTREQUEST']._serialized_start=626
-  _globals['_RECONCILEPROJECTREQUEST']._serialized_end=668
-  _globals['_RECONCILEPROJECTRESPONSE']._serialized_start=670
-  _globals['_RECONCILEPROJECTRESPONSE']._serialized_end=788
-  _globals['_INGESTSERVICE']._serialized_start=965
-  _globals['_INGESTSERVICE']._serialized_end=1292
+  _globals['_HINTDOCUMENTSREQUEST']._serialized_start=626
+  _globals['_HINTDOCUMENTSREQUEST']._serialized_end=696
+  _globals['_HINTDOCUMENTSRESPONSE']._serialized_start=698
+  _globals['_HINTDOCUMENTSRESPONSE']._serialized_end=746
+  _globals['_RECONCILEPROJECTREQUEST']._serialized_start=748
+  _globals['_RECONCILEPROJECTREQUEST']._serialized_end=790
+  _globals['_RECONCILEPROJECTRESPONSE']._serialized_start=792
+  _globals['_RECONCILEPROJECTRESPONSE']._serialized_end=910
+  _globals['_INGESTSERVICE']._serialized_start=1087
+  _globals['_INGESTSERVICE']._serialized_end=1522
 # @@protoc_insertion_point(module_scope)

@@ -80,6 +80,22 @@ class SyncSourceResponse(_message.Message):
     held_deletes: int
     def __init__(self, changed_count: _Optional[int] = ..., deleted_count: _Optional[int] = ..., moved_count: _Optional[int] = ..., held_deletes: _Optional[int] = ...) -> None: ...
 
+class HintDocumentsRequest(_message.Message):
+    __slots__ = ("project", "source", "paths")
+    PROJECT_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    PATHS_FIELD_NUMBER: _ClassVar[int]
+    project: str
+    source: str
+    paths: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, project: _Optional[str] = ..., source: _Optional[str] = ..., paths: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class HintDocumentsResponse(_message.Message):
+    __slots__ = ("announced_count",)
+    ANNOUNCED_COUNT_FIELD_NUMBER: _ClassVar[int]
+    announced_count: int
+    def __init__(self, announced_count: _Optional[int] = ...) -> None: ...
+
 class ReconcileProjectRequest(_message.Message):
     __slots__ = ("project",)
     PROJECT_FIELD_NUMBER: _ClassVar[int]

@@ -46,6 +46,11 @@ class IngestServiceStub:
                 request_serializer=refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.SyncSourceRequest.SerializeToString,
                 response_deserializer=refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.SyncSourceResponse.FromString,
                 _registered_method=True)
+        self.HintDocuments = channel.unary_unary(
+                '/refdesk.api.ingest.v1.IngestService/HintDocuments',
+                request_serializer=refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.HintDocumentsRequest.SerializeToString,
+                response_deserializer=refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.HintDocumentsResponse.FromString,
+                _registered_method=True)
         self.ReconcileProject = channel.unary_unary(
                 '/refdesk.api.ingest.v1.IngestService/ReconcileProject',
                 request_serializer=refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.ReconcileProjectRequest.SerializeToString,
@@ -76,6 +81,17 @@ class IngestServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def HintDocuments(self, request, context):
+        """HintDocuments looks now at documents of a source that may have changed, and makes an event for each that differs from its record. A hint
+        that is lost costs only time: the next listing finds what it hinted at.
+
+        Errors: INVALID_ARGUMENT for more than 1024 paths; NOT_FOUND for an unknown source; UNAVAILABLE when the source cannot be read (everything
+        is looked at soon then).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ReconcileProject(self, request, context):
         """ReconcileProject enumerates records and engines, finishes what is unfinished and sweeps.
 
@@ -97,6 +113,11 @@ def add_IngestServiceServicer_to_server(servicer, server):
                     servicer.SyncSource,
                     request_deserializer=refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.SyncSourceRequest.FromString,
                     response_serializer=refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.SyncSourceResponse.SerializeToString,
+            ),
+            'HintDocuments': grpc.unary_unary_rpc_method_handler(
+                    servicer.HintDocuments,
+                    request_deserializer=refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.HintDocumentsRequest.FromString,
+                    response_serializer=refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.HintDocumentsResponse.SerializeToString,
             ),
             'ReconcileProject': grpc.unary_unary_rpc_method_handler(
                     servicer.ReconcileProject,
@@ -160,6 +181,33 @@ class IngestService:
             '/refdesk.api.ingest.v1.IngestService/SyncSource',
             refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.SyncSourceRequest.SerializeToString,
             refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.SyncSourceResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def HintDocuments(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/refdesk.api.ingest.v1.IngestService/HintDocuments',
+            refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.HintDocumentsRequest.SerializeToString,
+            refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.HintDocumentsResponse.FromString,
             options,
             channel_credentials,
             insecure,
