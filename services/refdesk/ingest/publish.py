@@ -197,8 +197,8 @@ class Publisher:
                 origin=work.origin,
                 generations=generations,
                 token_scale=records.token_scale(work.view, work.found),
-            )
                 stated=work.raw.stated if work.raw else NOTHING_STATED,
+            )
             for work in works
         ]
         for work, parsed in zip(works, await self._parsers.parse(tasks), strict=True):
