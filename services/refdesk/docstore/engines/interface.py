@@ -52,10 +52,13 @@ class DocumentStore(RawStore, Protocol):
     async def put_documents(
         self, items: Sequence[pb.PutDocumentsItem], put_at_milliseconds: int
     ) -> list[pb.PutDocumentsOutcome]:
-        """Puts each record if its revision is the expected one, all that may be put in one commit, in order."""
+        """Puts each record if its revision is the expected one, in order, each whole or not at all.
+
+        Raises: InvalidArgument for records that the engine cannot keep (the others are put); Unavailable.
+        """
 
     async def note_documents(self, notes: Sequence[pb.NoteDocumentsItem]) -> list[bool]:
-        """Notes each if the record has the note's revision and a head of its generation, all in one commit, in order."""
+        """Notes each if the record has the note's revision and a head of its generation, in order, each whole or not at all."""
 
     async def list_documents(
         self, project: str, generation: str, source: str, after_path: str, limit: int
