@@ -26,6 +26,7 @@ OUTAGES: Mapping[str, frozenset[str]] = {
     "gateway": ERROR,
     "ingest": WHOLE,
     "nats": WHOLE,
+    "opensearch": ERROR,
 }
 """What answers are while a service is away."""
 
@@ -38,6 +39,7 @@ class Row:
 
     name: str
     breaks: tuple[Break, ...]
+    on_opensearch: bool = False
 
 
 def kill(name: str) -> Break:
@@ -108,6 +110,55 @@ def kill_nats(stand: Stand, rng: random.Random) -> list[Fault]:
     return [Fault("nats was killed", began_at, time.monotonic(), WHOLE)]
 
 
+def kill_opensearch(stand: Stand, rng: random.Random) -> list[Fault]:
+    """kill -9 of the node that keeps words and records, some seconds without it, a start on the same folder."""
+    assert stand.opensearch is not None
+    began_at = time.monotonic()
+    stand.opensearch.process.kill()
+    time.sleep(rng.uniform(1.0, 4.0))
+    stand.restart_opensearch()
+    return [Fault("opensearch was killed", began_at, time.monotonic(), ERROR)]
+
+
+def pause_opensearch(stand: Stand, rng: random.Random) -> list[Fault]:
+    """SIGSTOP of the node."""
+    assert stand.opensearch is not None
+    began_at = time.monotonic()
+    stand.opensearch.process.pause()
+    time.sleep(PAUSE_SECONDS)
+    stand.opensearch.process.resume()
+    return [Fault("opensearch was paused", began_at, time.monotonic(), ERROR)]
+
+
+def restore_old_files(stand: Stand, rng: random.Random) -> list[Fault]:
+    """Docstore's files are put back as they were some seconds ago, beside newer indices; then reconciling, until nothing differs."""
+    docstore, old = stand.data / "docstore", stand.data / "old"
+    stand.services["docstore"].signal(signal.SIGKILL)
+    began_at = time.monotonic()
+    shutil.rmtree(old, ignore_errors=True)
+    shutil.copytree(docstore, old)
+    stand.services["docstore"].start()
+    stand.wait_until_ready("docstore")
+    time.sleep(rng.uniform(3.0, 6.0))
+    stand.services["docstore"].signal(signal.SIGKILL)
+    shutil.rmtree(docstore)
+    shutil.copytree(old, docstore)
+    stand.services["docstore"].start()
+    stand.wait_until_ready("docstore")
+    ended_at = time.monotonic()
+    stand.sync()
+    stand.reconcile_until_nothing_differs()
+    return [Fault("docstore was set back", began_at, ended_at, ANY)]
+
+
+def hint_twice(stand: Stand, rng: random.Random) -> list[Fault]:
+    """Every page is hinted at again and again, in any order, as a queue that delivers twice and out of order does."""
+    began_at = time.monotonic()
+    for _ in range(3):
+        stand.publish_hints(rng)
+    return [Fault("events came twice and out of order", began_at, time.monotonic(), WHOLE)]
+
+
 def lose_streams(stand: Stand, rng: random.Random) -> list[Fault]:
     """The nats-server comes back with nothing: every stream, consumer and lease is gone."""
     assert stand.nats is not None
@@ -136,4 +187,16 @@ ROWS = (
         ),
     ),
     Row("streams", (lose_streams,)),
+    Row("set-back", (restore_old_files,)),
+    Row("twice", (hint_twice,)),
+    Row(
+        "opensearch",
+        (
+            kill_opensearch,
+            pause_opensearch,
+            *(cut("opensearch", mood) for mood in (Mood.DROP, Mood.STALL, Mood.DELAY, Mood.HALF_CLOSE)),
+        ),
+        on_opensearch=True,
+    ),
+    Row("on-opensearch", tuple(kill(name) for name in SERVICES), on_opensearch=True),
 )

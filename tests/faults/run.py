@@ -45,7 +45,7 @@ def run_row(row: Row, seed: int, folder: Path, model: Path, events: int = EVENTS
         path = docs / f"folder{number % 3}" / f"page{number}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(page(path.stem, 0), encoding="utf-8")
-    with stand(docs, data, model) as one:
+    with stand(docs, data, model, on_opensearch=row.on_opensearch) as one:
         edits, questions = Edits(docs, seed, events, EVENTS_PER_SECOND), Questions(one.desk)
         edits.start()
         questions.start()
@@ -65,7 +65,7 @@ def run_row(row: Row, seed: int, folder: Path, model: Path, events: int = EVENTS
         codes = one.end()
         if any(codes):
             problems.append(f"exit codes {codes}: {one.desk.tail()}")
-    problems += asyncio.run(audit(data, docs, docs.name, model))
+        problems += asyncio.run(audit(data, docs, docs.name, model, one.engines))
     degraded = sum(1 for one in questions.asked if one.mode not in ("hybrid", ""))
     failed = sum(1 for one in questions.asked if not one.mode)
     return Outcome(row.name, seed, edits.done, len(questions.asked), degraded, failed, problems)

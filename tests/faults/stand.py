@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -13,18 +16,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 import psutil
 import yaml
 
 from faults.proxy import Proxy
+from refdesk.ingest.events.broker import ExternalBroker
+from refdesk.ingest.events.event import ChangeEvent, ChangeType, now
+from refdesk.ingest.events.jetstream import JetStreamEvents
 from servers.nats import NatsProcess
+from servers.opensearch import OpenSearchServer
 from system.desks import DeskProcess, ticks
 from system.test_five import TARGETS, free_ports
 
-LINKS = ("docstore", "embedder", "search", "ingest", "nats")
+LINKS = ("docstore", "embedder", "search", "ingest", "nats", "opensearch")
 """What is called through a proxy, by the name of what is called."""
 START_SECONDS = 120.0
+MOST_RECONCILINGS = 60
 
 
 @dataclass
@@ -67,10 +76,11 @@ class Stand:
     docs: Path
     data: Path
     model: Path
-    settings: dict[str, Any]
     services: dict[str, ServiceProcess] = field(default_factory=dict)
     proxies: dict[str, Proxy] = field(default_factory=dict)
     nats: NatsProcess | None = None
+    opensearch: OpenSearchServer | None = None
+    """Keeps words and records where it is given; else embedded engines do."""
     url: str = ""
 
     @property
@@ -83,6 +93,20 @@ class Stand:
     def desk(self) -> DeskProcess:
         """A handle whose calls go to the gateway."""
         return DeskProcess(self.docs, self.data, self.model, process=self.services["gateway"].process, url=self.url)
+
+    @property
+    def engines(self) -> dict[str, Any]:
+        """Settings that say where words and records are, for services and for who audits them afterwards."""
+        if self.opensearch is None:
+            return {}
+        url = f"opensearch://{self.proxies['opensearch'].address}"
+        return {"docstore": {"url": url}, "search": {"keyword_url": url}}
+
+    def restart_opensearch(self) -> None:
+        """Starts the node on what its folder holds; callers find it behind the same proxy."""
+        assert self.opensearch is not None
+        self.opensearch.start()
+        self.proxies["opensearch"].target = self.opensearch.address
 
     def restart_nats(self) -> None:
         """Starts the nats-server on what its folder holds; callers find it behind the same proxy."""
@@ -124,9 +148,47 @@ class Stand:
 
     def confirm_deletes(self) -> None:
         """What an operator does where the deletion guard holds deletes that are meant."""
-        path = f"/api/operator/projects/default/sources/{self.docs.name}/sync?confirm_deletes=true"
-        with urllib.request.urlopen(urllib.request.Request(self.operator.url + path, method="POST"), timeout=60):
-            pass
+        self._post(f"sources/{self.docs.name}/sync?confirm_deletes=true")
+
+    def sync(self) -> None:
+        """Has the folder scanned now."""
+        self._post(f"sources/{self.docs.name}/sync")
+
+    def reconcile_until_nothing_differs(self) -> None:
+        """As docs/operations.md asks after older files were put back. Raises: AssertionError when it does not come to an end."""
+        for _ in range(MOST_RECONCILINGS):
+            counts = self._post("reconcile")
+            if not any(int(counts[name]) for name in ("republished_count", "swept_count", "fenced_count")):
+                return
+        raise AssertionError(f"reconciling still finds something after {MOST_RECONCILINGS} runs: {counts}")
+
+    def publish_hints(self, rng: random.Random) -> None:
+        """Sends a hint at every page to the queue, in an order of the seed."""
+        pages = sorted(path.relative_to(self.docs).as_posix() for path in self.docs.rglob("*.md"))
+        rng.shuffle(pages)
+        asyncio.run(self._publish(pages))
+
+    async def _publish(self, pages: list[str]) -> None:
+        assert self.nats is not None
+        events = JetStreamEvents(ExternalBroker(self.nats.url), max_bytes=64 * 2**20)
+        await events.start()
+        try:
+            source, time = self.docs.name, now()
+            await events.publish(
+                [ChangeEvent(uuid4().hex, "default", source, page, ChangeType.CHANGED, time) for page in pages]
+            )
+        finally:
+            await events.close()
+
+    def _post(self, path: str) -> dict[str, Any]:
+        request = urllib.request.Request(f"{self.operator.url}/api/operator/projects/default/{path}", method="POST")
+        for _ in ticks(START_SECONDS, every=1.0):  # a service that is away answers 503
+            try:
+                with urllib.request.urlopen(request, timeout=60) as answer:
+                    return dict(json.load(answer))
+            except OSError as error:
+                last = error
+        raise AssertionError(f"{path}: {last!r}")
 
     def end(self) -> list[int]:
         """Asks every service to end, callers first, and returns their exit codes."""
@@ -142,11 +204,11 @@ class Stand:
 
 
 @contextmanager
-def stand(docs: Path, data: Path, model: Path, settings: dict[str, Any] | None = None) -> Iterator[Stand]:
+def stand(docs: Path, data: Path, model: Path, *, on_opensearch: bool = False) -> Iterator[Stand]:
     """Starts everything and ends it with the block, whatever happens in it."""
     data.mkdir(parents=True)
     with ExitStack() as stack:
-        one = Stand(docs, data, model, settings or {})
+        one = Stand(docs, data, model)
         one.nats = NatsProcess(data / "nats")
         stack.callback(one.nats.stop)
         for link in LINKS:
@@ -154,6 +216,10 @@ def stand(docs: Path, data: Path, model: Path, settings: dict[str, Any] | None =
             proxy.start()
             stack.callback(proxy.close)
         one.restart_nats()
+        if on_opensearch:
+            one.opensearch = OpenSearchServer(data / "opensearch")
+            stack.callback(one.opensearch.stop)
+            one.restart_opensearch()
         _write_services(one)
         stack.callback(_kill_all, one)
         for service in one.services.values():
@@ -175,8 +241,7 @@ def _write_services(one: Stand) -> None:
             "default": {"structured_output": True, "sources": [{"name": one.docs.name, "path": str(one.docs)}]}
         },
     }
-    for section, values in one.settings.items():
-        config[section] = {**config.get(section, {}), **values}
+    config |= one.engines
     path = one.data / "config.yaml"
     path.write_text(yaml.safe_dump(config), encoding="utf-8")
     one.url = f"http://127.0.0.1:{ports['gateway']}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,12 @@ from refdesk.settings import load
 PROJECT = "default"
 
 
-async def audit(data: Path, docs: Path, source: str, model: Path | str) -> list[str]:
-    """Every way in which the index differs from the folder; empty when it is as it should be."""
-    app = App(load("", {}, {"embedder": {"model": str(model)}}), data, ("docstore", "embedder", "search"))
+async def audit(
+    data: Path, docs: Path, source: str, model: Path | str, engines: Mapping[str, Any] | None = None
+) -> list[str]:
+    """Every way in which the index differs from the folder; empty when it is as it should be. `engines`: settings that say where they are."""
+    settings = load("", {}, {"embedder": {"model": str(model)}, **(engines or {})})
+    app = App(settings, data, ("docstore", "embedder", "search"))
     await app.start()
     try:
         docstore, search = app.hold("docstore"), app.hold("search")
