@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from fakes.docstore import FakeDocstore
 from fakes.embedder import FakeEmbedder
@@ -12,8 +15,11 @@ from fakes.weather import Weather
 from refdesk import ids
 from refdesk.api.docstore.v1 import docstore_pb2 as pb
 from refdesk.api.search.v1 import search_pb2
+from refdesk.ingest.catalog import Catalog
 from refdesk.ingest.changes import Change, Followed
 from refdesk.ingest.embedding import Embedding
+from refdesk.ingest.generations import Generations
+from refdesk.ingest.growing import Growth
 from refdesk.ingest.parse_child import parse_documents
 from refdesk.ingest.parsing import Parsed, ParseTask
 from refdesk.ingest.publish import Publisher
@@ -23,7 +29,7 @@ from refdesk.ingest.settings import IngestSettings
 from refdesk.ingest.stores import Stores
 from refdesk.ingest.vectors import Vectors
 from refdesk.ingest.work import relative_path
-from refdesk.projects import SourceSettings
+from refdesk.projects import ProjectSettings, SourceSettings
 
 PROJECT, SOURCE = "handbook", "guide"
 MADE = Generation("made", 1, 250, frozenset({"en"}))
@@ -61,10 +67,36 @@ class FakeDesk:
         self.stores = Stores(PROJECT, self.docstore, self.search)
         self.source_settings = SourceSettings(name=SOURCE, kind="folder", path="/", chunk_tokens=100, language="en")
         self.followed: list[Generation] = [MADE]
+        self.catalog: Catalog | None = None
         self.sources = {SOURCE: Followed(self.source_settings, self.source)}
 
     async def generations(self) -> list[Generation]:
-        return list(self.followed)
+        return await self.catalog.generations(PROJECT) if self.catalog else list(self.followed)
+
+    async def declare(self, **settings: object) -> None:
+        """From here on the catalog says which generations are followed."""
+        self.catalog = Catalog(self.docstore, self.embedder)
+        await self.catalog.declare(PROJECT, ProjectSettings.model_validate(settings))
+
+    def growth(self) -> Growth:
+        """A worker of its own, for heads from stored text."""
+        return Growth(self.stores, self.parsers, self.generations, changed=lambda _: None)
+
+    def moves(self, *, now: Callable[[], float] = time.time, **settings: Any) -> Generations:
+        """A worker of its own, for what the catalog asks for."""
+        assert self.catalog
+        reconcile = self.reconciler(now_seconds=0).run
+        settings = {"generation_grace_seconds": 0, **settings}
+        return Generations(
+            PROJECT,
+            self.catalog,
+            self.stores,
+            self.growth(),
+            reconcile,
+            asyncio.Lock(),
+            IngestSettings(**settings),
+            now=now,
+        )
 
     def publisher(self, vectors: Vectors | None = None) -> Publisher:
         """A worker of its own."""
@@ -89,7 +121,13 @@ class FakeDesk:
         """A reconciler for which everything was put long ago; with `now_seconds` 0 everything was put just now."""
         publisher = self.publisher()
         return Reconciler(
-            self.stores, self.sources, self.generations, publisher.publish, now=lambda: now_seconds, purge_days=1e6
+            self.stores,
+            self.sources,
+            self.generations,
+            publisher.publish,
+            self.growth().grow,
+            now=lambda: now_seconds,
+            purge_days=1e6,
         )
 
     def change(self, path: str) -> Change:
@@ -109,9 +147,9 @@ class FakeDesk:
                 return
         raise AssertionError("vectors never end")
 
-    def entries(self, engine: int, document_id: str = "") -> dict[str, int]:
-        """Id to stamp of what an engine holds in the first generation."""
-        index = self.search.index(engine, PROJECT, self.followed[0].name)
+    def entries(self, engine: int, document_id: str = "", generation: str = "") -> dict[str, int]:
+        """Id to stamp of what an engine holds in a generation, the first one where none is named."""
+        index = self.search.index(engine, PROJECT, generation or self.followed[0].name)
         return {one: entry.stamp for one, entry in index.items() if document_id in ("", entry.document_id)}
 
     def differences(self) -> list[str]:
@@ -123,33 +161,51 @@ class FakeDesk:
                 found.append(f"{path} is not there")
             elif record.text.strip() != raw.content.decode().strip():
                 found.append(f"{path} has another text")
-        known: dict[int, set[str]] = {search_pb2.ENGINE_WORDS: set(), search_pb2.ENGINE_VECTORS: set()}
         for record in self.docstore.records.values():
             if not record.deleted and relative_path(record) not in self.source.documents:
                 found.append(f"{record.path} is still there")
-            for generation in self.followed:
-                found += self._head_differences(record, generation, known)
-        for engine, ids_known in known.items():
-            for orphan in self.entries(engine).keys() - ids_known:
-                found.append(f"orphan {orphan} in {search_pb2.Engine.Name(engine)}")
+        followed = {generation.name for generation in self.followed}
+        for generation in self.followed:
+            found += self._generation_differences(generation)
+        for record in self.docstore.records.values():
+            for head in record.heads:
+                if head.generation not in followed:
+                    found.append(f"{record.path} has a head of {head.generation}")
+        for (engine, _, name), entries in self.search.indices.items():
+            if entries and name not in followed:
+                found.append(f"{len(entries)} entries of {name} in {search_pb2.Engine.Name(engine)}")
         return found
 
     def unfounded(self) -> list[str]:
-        """Chunks that a record lists and the keyword index has not; none, at any moment."""
-        words = self.entries(search_pb2.ENGINE_WORDS).keys()
-        return [
-            f"{record.path} r{record.revision} lists {span.chunk_id}"
-            for record in self.docstore.records.values()
-            for head in record.heads
-            for span in head.chunks
-            if span.chunk_id not in words
-        ]
+        """Chunks that a record lists in a followed generation and the keyword index has not; none, at any moment."""
+        found = []
+        for generation in self.followed:
+            words = self.entries(search_pb2.ENGINE_WORDS, generation=generation.name).keys()
+            found += [
+                f"{record.path} r{record.revision} lists {span.chunk_id}"
+                for record in self.docstore.records.values()
+                for head in record.heads
+                if head.generation == generation.name
+                for span in head.chunks
+                if span.chunk_id not in words
+            ]
+        return found
+
+    def _generation_differences(self, generation: Generation) -> list[str]:
+        known: dict[int, set[str]] = {search_pb2.ENGINE_WORDS: set(), search_pb2.ENGINE_VECTORS: set()}
+        found: list[str] = []
+        for record in self.docstore.records.values():
+            found += self._head_differences(record, generation, known)
+        for engine, ids_known in known.items():
+            for orphan in self.entries(engine, generation=generation.name).keys() - ids_known:
+                found.append(f"orphan {orphan} of {generation.name} in {search_pb2.Engine.Name(engine)}")
+        return found
 
     def _head_differences(self, record: pb.Document, generation: Generation, known: dict[int, set[str]]) -> list[str]:
         head = find_head(record, generation.name)
-        path = record.path
+        path = f"{record.path} in {generation.name}"
         if head is None:
-            return [f"{path} has no head"]
+            return [] if record.deleted else [f"{path} has no head"]
         found = []
         if head.missing_vectors or not head.swept:
             found.append(f"{path} is unfinished")
@@ -159,6 +215,6 @@ class FakeDesk:
         whole = [record.document_id] if listed else []
         for engine in known:
             known[engine].update(listed + whole)
-            for missing in set(listed + whole) - self.entries(engine).keys():
+            for missing in set(listed + whole) - self.entries(engine, generation=generation.name).keys():
                 found.append(f"{path}: {missing} is missing in {search_pb2.Engine.Name(engine)}")
         return found

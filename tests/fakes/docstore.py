@@ -150,10 +150,45 @@ class FakeDocstore:
                 purged += 1
         return pb.PurgeDocumentsResponse(purged_count=purged)
 
+    async def get_stats(self, request: pb.GetStatsRequest) -> pb.GetStatsResponse:
+        await self.weather.before("docstore")
+        stats = pb.GetStatsResponse()
+        for record in self.records.values():
+            if record.deleted or record.project != request.project:
+                continue
+            stats.document_count += 1
+            head = next((one for one in record.heads if one.generation == request.generation), None)
+            if head is None:
+                stats.other_generation_count += 1
+                continue
+            stats.chunk_count += len(head.chunks)
+            stats.missing_vector_count += len(head.missing_vectors)
+            stats.embeddable_count += bool(head.embeddable and head.chunks)
+            stats.embedded_count += bool(head.embeddable and head.chunks and not head.missing_vectors)
+        await self.weather.after("docstore")
+        return stats
+
+    async def drop_heads(self, request: pb.DropHeadsRequest) -> pb.DropHeadsResponse:
+        await self.weather.before("docstore")
+        project = self.projects.get(request.project)
+        if project and request.generation in project.followed_generations:
+            raise InvalidArgument(f"generation {request.generation} is followed")
+        dropped = 0
+        for record in self.records.values():
+            kept = [head for head in record.heads if head.generation != request.generation]
+            if len(kept) < len(record.heads) and dropped < 2:  # few at a time, so that others come between
+                dropped += 1
+                mine = copy(record)
+                del record.heads[:]
+                record.heads.extend(head for head in mine.heads if head.generation != request.generation)
+        await self.weather.after("docstore")
+        return pb.DropHeadsResponse(dropped_count=dropped)
+
     async def get_project(self, request: pb.GetProjectRequest) -> pb.GetProjectResponse:
         await self.weather.before("docstore")
         if request.project not in self.projects:
             raise NotFound(f"project {request.project} does not exist")
+        await self.weather.after("docstore")
         return pb.GetProjectResponse(project=self.projects[request.project])
 
     async def list_projects(self, request: pb.ListProjectsRequest) -> pb.ListProjectsResponse:
@@ -169,4 +204,5 @@ class FakeDocstore:
         project.CopyFrom(request.project)
         project.revision = now + 1
         self.projects[slug] = project
+        await self.weather.after("docstore")
         return pb.PutProjectResponse(project=project)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -20,13 +21,19 @@ def made_vector(text: str) -> bytes:
 
 
 class FakeEmbedder:
-    """Hosts one model; `tokens_a_word` makes estimates wrong."""
+    """Hosts one model, and `also`; `tokens_a_word` makes estimates wrong."""
 
     def __init__(
-        self, weather: Weather | None = None, *, model: pb.Model | None = None, tokens_a_word: float = 1.0
+        self,
+        weather: Weather | None = None,
+        *,
+        model: pb.Model | None = None,
+        also: Sequence[pb.Model] = (),
+        tokens_a_word: float = 1.0,
     ) -> None:
         self.weather = weather or Weather()
         self.model = model or pb.Model(model_id="made", dimension=DIMENSION, window_tokens=250, languages=["en"])
+        self.also = list(also)
         self.tokens_a_word = tokens_a_word
         self.embedded: list[str] = []
         self.in_flight = 0
@@ -34,10 +41,15 @@ class FakeEmbedder:
 
     async def list_models(self, request: pb.ListModelsRequest) -> pb.ListModelsResponse:
         await self.weather.before("embedder")
-        return pb.ListModelsResponse(models=[self.model])
+        return pb.ListModelsResponse(models=self.models.values())
+
+    @property
+    def models(self) -> dict[str, pb.Model]:
+        """What is hosted, the default first."""
+        return {one.model_id: one for one in (self.model, *self.also)}
 
     async def embed_texts(self, request: pb.EmbedTextsRequest) -> pb.EmbedTextsResponse:
-        if request.model_id != self.model.model_id:
+        if request.model_id not in self.models:
             raise NotFound(f"model {request.model_id} is not hosted")
         if not 1 <= len(request.texts) <= 256 or request.purpose != pb.PURPOSE_PASSAGE:
             raise InvalidArgument("1 to 256 passages")
@@ -49,13 +61,14 @@ class FakeEmbedder:
             self.in_flight -= len(request.texts)
         response = pb.EmbedTextsResponse(model_id=request.model_id)
         for text in request.texts:
-            count = self.count(text)
-            if count > self.model.window_tokens:
-                over = pb.OverWindow(window_tokens=self.model.window_tokens)
+            count, window_tokens = self.count(text), self.models[request.model_id].window_tokens
+            if count > window_tokens:
+                over = pb.OverWindow(window_tokens=window_tokens)
                 response.items.add(over_window=over, token_count=count)
             else:
                 self.embedded.append(text)
-                response.items.add(vector=made_vector(text), token_count=count)
+                prefix = "" if request.model_id == "made" else f"{request.model_id} "
+                response.items.add(vector=made_vector(prefix + text), token_count=count)
         return response
 
     async def count_tokens(self, request: pb.CountTokensRequest) -> pb.CountTokensResponse:

@@ -101,6 +101,15 @@ class FakeSearch:
                 deleted += 1
         return deleted
 
+    async def drop_generation(self, request: pb.DropGenerationRequest) -> pb.DropGenerationResponse:
+        await self.weather.before("words")
+        dropped = []
+        for engine in (WORDS, VECTORS):
+            dropped.append(bool(self.indices.pop((engine, request.project, request.generation), None)))
+            await self.weather.pause()
+        await self.weather.after("words")
+        return pb.DropGenerationResponse(dropped_words=dropped[0], dropped_vectors=dropped[1])
+
     async def list_entries(self, request: pb.ListEntriesRequest) -> pb.ListEntriesResponse:
         await self.weather.before("words")
         index = self.index(request.engine, request.project, request.generation)

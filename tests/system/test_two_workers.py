@@ -15,6 +15,7 @@ from refdesk.app import App
 from refdesk.ingest.catalog import Catalog
 from refdesk.ingest.changes import Change, Followed
 from refdesk.ingest.embedding import Embedding
+from refdesk.ingest.growing import Growth
 from refdesk.ingest.publish import Publisher
 from refdesk.ingest.reconcile import Reconciler
 from refdesk.ingest.settings import IngestSettings
@@ -66,7 +67,9 @@ class Desk:
         return publisher, vectors
 
     def reconciler(self, publisher: Publisher) -> Reconciler:
-        return Reconciler(self.stores, self.sources, lambda: self.catalog.generations(PROJECT), publisher.publish)
+        generations = lambda: self.catalog.generations(PROJECT)  # noqa: E731
+        growth = Growth(self.stores, HereParsers(Weather()), generations, changed=lambda _: None)
+        return Reconciler(self.stores, self.sources, generations, publisher.publish, growth.grow)
 
 
 async def work(desk: Desk, docs: Path, seed: int) -> None:

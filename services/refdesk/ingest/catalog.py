@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+
+import structlog
 
 from refdesk.api.docstore.v1 import docstore_pb2 as pb
 from refdesk.api.docstore.v1.docstore_protocol import Docstore
 from refdesk.api.embedder.v1 import embedder_pb2
 from refdesk.api.embedder.v1.embedder_protocol import Embedder
-from refdesk.errors import AlreadyExists, InvalidArgument, NotFound
-from refdesk.generation import generation_name
-from refdesk.ingest.chunks import CHUNKER_VERSION
+from refdesk.errors import AlreadyExists, InvalidArgument, NotFound, Unavailable
+from refdesk.generation import generation_name, read_name
+from refdesk.ingest.chunkers import DEFAULT_CHUNKER, find_chunker
 from refdesk.ingest.records import Generation
 from refdesk.projects import ProjectSettings, SourceSettings
 from refdesk.rpc import deadline
 
+log = structlog.get_logger()
+
 CALL_SECONDS = 10.0
 PUTS = 5
 """How often a put that lost against another writer is tried again."""
-CHUNKER_NUMBER = int(re.search(r"\d+$", CHUNKER_VERSION).group())  # type: ignore[union-attr]
 
 
 class Catalog:
@@ -31,11 +33,13 @@ class Catalog:
         self._docstore = docstore
         self._embedder = embedder
         self._models: dict[str, embedder_pb2.Model] = {}
+        self._absent: dict[str, str] = {}
 
     async def declare(self, slug: str, settings: ProjectSettings) -> pb.Project:
         """Puts a declared project into the catalog where it differs, and returns it as it stands there.
 
-        Raises: InvalidArgument where it was built with another model, or a source of a known name has another root; Unavailable.
+        Raises: InvalidArgument where it was built with another model or a chunker that is not shipped, or a source of a known name has
+        another root; Unavailable.
         """
         for _ in range(PUTS):
             existing = await self._find(slug)
@@ -45,48 +49,109 @@ class Catalog:
                 if project == existing:
                     return existing
             try:
-                return await self._put(project)
-            except AlreadyExists:
+                return await self.put(project, project.revision)
+            except Conflict:
                 await asyncio.sleep(0.05)
-        raise AlreadyExists(f"project {slug} is being changed by somebody else; try again")
+        raise _being_changed(slug)
 
     async def generations(self, slug: str) -> list[Generation]:
-        """The generations that a project's publishing follows now. Raises: NotFound, Unavailable."""
-        with deadline.limit(CALL_SECONDS):
-            project = (await self._docstore.get_project(pb.GetProjectRequest(project=slug))).project
+        """The generations that a project's publishing follows now, the live one first. Raises: NotFound, Unavailable.
+
+        One that cannot be followed, since its model is not hosted, falls behind and is completed when it can; not so the live one.
+        """
+        project = await self.read(slug)
         followed = []
         for name in project.followed_generations:
-            model_id, _, number = name.rpartition(".c")
-            model = await self._model(model_id)
-            followed.append(Generation(model_id, int(number), model.window_tokens, frozenset(model.languages)))
+            try:
+                followed.append(await self.generation(name))
+            except InvalidArgument as error:
+                if name == project.live_generation:
+                    raise Unavailable(f"generation {name} answers project {slug}, but {error.message}") from None
+                self._note_absent(name, error.message)
+            else:
+                self._absent.pop(name, None)
         return followed
 
+    async def generation(self, name: str) -> Generation:
+        """What cutting and embedding need to know of a generation.
+
+        Raises: InvalidArgument where its model is not hosted, or its chunker not shipped; Unavailable.
+        """
+        model_id, number = read_name(name)
+        chunker = find_chunker(number)
+        model = await self._model(model_id)
+        return Generation(model_id, chunker.number, model.window_tokens, frozenset(model.languages))
+
+    def absent_reason(self, name: str) -> str:
+        """Why a generation could not be followed when that was tried last; empty when it could."""
+        return self._absent.get(name, "")
+
+    async def declared_model(self, settings: ProjectSettings) -> str:
+        """The model that a project is declared with. Raises: InvalidArgument where it is not hosted; Unavailable."""
+        return (await self._model(settings.model or (await self._load_models())[0].model_id)).model_id
+
+    async def read(self, slug: str) -> pb.Project:
+        """A project as it stands in the catalog. Raises: NotFound, Unavailable."""
+        with deadline.limit(CALL_SECONDS):
+            return (await self._docstore.get_project(pb.GetProjectRequest(project=slug))).project
+
+    async def change(self, slug: str, change: Callable[[pb.Project], pb.Project]) -> pb.Project:
+        """Puts what `change` makes of a project, read anew where somebody else was faster.
+
+        Raises: what `change` raises; AlreadyExists, NotFound, Unavailable.
+        """
+        for _ in range(PUTS):
+            project = await self.read(slug)
+            try:
+                return await self.put(change(project), project.revision)
+            except Conflict:
+                await asyncio.sleep(0.05)
+        raise _being_changed(slug)
+
+    async def put(self, project: pb.Project, revision: int) -> pb.Project:
+        """Puts a project on condition that it still has this revision. Raises: AlreadyExists where it has not; Unavailable."""
+        request = pb.PutProjectRequest(project=project, expected_revision=revision)
+        try:
+            with deadline.limit(CALL_SECONDS):
+                return (await self._docstore.put_project(request)).project
+        except AlreadyExists as error:
+            raise Conflict(error.message) from None
+
     async def _wanted(self, slug: str, settings: ProjectSettings, existing: pb.Project | None) -> pb.Project:
-        model_id = settings.model or (await self._load_models())[0].model_id
-        await self._model(model_id)
+        model_id = await self.declared_model(settings)
         if existing is not None:
             refuse_another_model(existing, model_id)
             refuse_another_root(existing, settings.sources)
+            await self._check_live(existing)
         return wanted_project(slug, settings, model_id, existing)
+
+    async def _check_live(self, project: pb.Project) -> None:
+        try:
+            await self.generation(project.live_generation)
+        except InvalidArgument as error:
+            raise InvalidArgument(
+                f"project {project.slug} answers from generation {project.live_generation}, but {error.message}"
+            ) from None
+
+    def _note_absent(self, name: str, reason: str) -> None:
+        if self._absent.get(name) != reason:
+            log.error("a generation falls behind", generation=name, reason=reason)
+        self._absent[name] = reason
 
     async def _find(self, slug: str) -> pb.Project | None:
         try:
-            with deadline.limit(CALL_SECONDS):
-                return (await self._docstore.get_project(pb.GetProjectRequest(project=slug))).project
+            return await self.read(slug)
         except NotFound:
             return None
-
-    async def _put(self, project: pb.Project) -> pb.Project:
-        request = pb.PutProjectRequest(project=project, expected_revision=project.revision)
-        with deadline.limit(CALL_SECONDS):
-            return (await self._docstore.put_project(request)).project
 
     async def _model(self, model_id: str) -> embedder_pb2.Model:
         if model_id not in self._models:
             await self._load_models()
         if model_id not in self._models:
             hosted = ", ".join(sorted(self._models))
-            raise InvalidArgument(f"model {model_id} is not hosted by the embedder; it hosts {hosted}")
+            raise InvalidArgument(
+                f"model {model_id} is not hosted by the embedder, which hosts {hosted}: add it to embedder.also_host"
+            )
         return self._models[model_id]
 
     async def _load_models(self) -> Sequence[embedder_pb2.Model]:
@@ -96,12 +161,22 @@ class Catalog:
         return response.models
 
 
+class Conflict(AlreadyExists):
+    """Somebody else has put the project meanwhile."""
+
+
+def _being_changed(slug: str) -> AlreadyExists:
+    return AlreadyExists(f"project {slug} is being changed by somebody else; try again")
+
+
 def refuse_another_model(existing: pb.Project, model_id: str) -> None:
-    """Raises: InvalidArgument where the index was built with another model."""
-    if existing.model_id != model_id:
+    """Raises: InvalidArgument where neither the live nor another followed generation is of this model."""
+    followed = [read_name(name)[0] for name in existing.followed_generations]
+    if model_id not in followed:
         raise InvalidArgument(
-            f"project {existing.slug} was indexed with model {existing.model_id} and is declared with {model_id}: "
-            f"declare {existing.model_id}, or build the index anew with --reindex"
+            f"project {existing.slug} was indexed with model {existing.model_id} and is declared with {model_id}: declare "
+            f"{existing.model_id} (and move over while it answers, with `refdesk generation build --model {model_id}`), "
+            "or build the index anew with --reindex"
         )
 
 
@@ -119,12 +194,12 @@ def refuse_another_root(existing: pb.Project, sources: Sequence[SourceSettings])
 
 def wanted_project(slug: str, settings: ProjectSettings, model_id: str, existing: pb.Project | None) -> pb.Project:
     """The catalog's entry as declared; which generation lives and which are followed stays as it is."""
-    name = generation_name(model_id, CHUNKER_NUMBER)
+    name = generation_name(model_id, DEFAULT_CHUNKER)
     project = pb.Project(
         slug=slug,
         description=settings.description,
         surfaces=settings.surfaces,
-        model_id=model_id,
+        model_id=existing.model_id if existing else model_id,
         live_generation=existing.live_generation if existing else name,
         followed_generations=existing.followed_generations if existing else [name],
         structured_output=settings.structured_output,
@@ -140,6 +215,10 @@ def wanted_project(slug: str, settings: ProjectSettings, model_id: str, existing
             for source in settings.sources
         ],
     )
+    if existing:
+        project.building_generation, project.hold_switch = existing.building_generation, existing.hold_switch
+        project.rollback_generations.extend(existing.rollback_generations)
+        project.dropped_generations.extend(existing.dropped_generations)
     if settings.floor.cosine is not None:
         project.floor_cosine = settings.floor.cosine
     if settings.floor.coverage is not None:

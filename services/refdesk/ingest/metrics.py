@@ -21,3 +21,5 @@ RESTARTS = Counter(
 )
 RECONCILED = Counter("refdesk_ingest_reconcile_mended_total", "What reconciling mended, by how.", ["mending"])
 PENDING = Gauge("refdesk_ingest_events_pending_count", "Events that are not acknowledged.")
+GROWN = Counter("refdesk_ingest_generation_heads_built_total", "Documents that were cut anew from their stored text.")
+MOVES = Counter("refdesk_ingest_generation_moves_total", "Changes of what a project's generations are.", ["move"])

@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 import gc
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from refdesk import ids, language
 from refdesk.api.docstore.v1 import docstore_pb2 as pb
 from refdesk.children import serve
 from refdesk.errors import InvalidArgument
 from refdesk.ingest import chunks
+from refdesk.ingest.chunkers import find_chunker
 from refdesk.ingest.chunks import Chunk, ChunkSettings
 from refdesk.ingest.formats import markdown
 from refdesk.ingest.formats.document import ParsedDocument
@@ -30,6 +31,8 @@ def parse_documents(tasks: Sequence[ParseTask]) -> list[Parsed]:
 
 def parse_document(task: ParseTask) -> Parsed:
     """Parses one document and cuts it for every generation; what it cannot do with it is said in the answer."""
+    if task.stored:
+        return _answer(lambda: cut_stored(task))
     try:
         document = markdown.parse(task.content, task.origin.path)
     except InvalidArgument as error:
@@ -39,15 +42,18 @@ def parse_document(task: ParseTask) -> Parsed:
         return Parsed(failure="parsing needs more memory than it is given")
     if document.draft or not document.published:
         return Parsed(unpublished="its front matter says that it is a draft")
-    document = as_stated(document, task.stated)
+    said = as_stated(document, task.stated)
+    return _answer(lambda: build_record(said, task), said.warnings)
+
+
+def _answer(build: Callable[[], pb.Document], remarks: tuple[str, ...] = ()) -> Parsed:
     try:
-        record = build_record(document, task)
+        return Parsed(record=build().SerializeToString(), remarks=remarks)
     except InvalidArgument as error:
         return Parsed(failure=error.message)
     except MemoryError:
         gc.collect()
         return Parsed(failure="cutting needs more memory than it is given")
-    return Parsed(record=record.SerializeToString(), remarks=document.warnings)
 
 
 def as_stated(document: ParsedDocument, stated: Stated) -> ParsedDocument:
@@ -75,15 +81,29 @@ def build_record(document: ParsedDocument, task: ParseTask) -> pb.Document:
             if one.level
         ],
     )
-    facets = ids.Facets(record.version, record.kind, record.language)
-    cuts: dict[ChunkSettings, tuple[Chunk, ...]] = {}
-    for generation in task.generations:
-        sizes = chunk_settings(origin.chunk_tokens, generation.window_tokens, task.token_scale)
-        if sizes not in cuts:
-            cuts[sizes] = chunks.cut(document, sizes)
-        spans = _spans(cuts[sizes], generation, origin.document_id, facets, document.title)
-        record.heads.append(pb.Head(generation=generation.name, chunks=spans))
+    _add_heads(record, document, task)
     return record
+
+
+def cut_stored(task: ParseTask) -> pb.Document:
+    """Heads alone, cut from a record's text as it stands, and what they bear."""
+    stored = pb.Document.FromString(task.content)
+    record = pb.Document(version=stored.version, kind=stored.kind, language=stored.language)
+    _add_heads(record, dataclasses.replace(markdown.structure(stored.text), title=stored.title), task)
+    return record
+
+
+def _add_heads(record: pb.Document, document: ParsedDocument, task: ParseTask) -> None:
+    """A head of each generation, cut by its own chunker. Raises: InvalidArgument."""
+    facets = ids.Facets(record.version, record.kind, record.language)
+    cuts: dict[tuple[int, ChunkSettings], tuple[Chunk, ...]] = {}
+    for generation in task.generations:
+        sizes = chunk_settings(task.origin.chunk_tokens, generation.window_tokens, task.token_scale)
+        key = generation.chunker_version, sizes
+        if key not in cuts:
+            cuts[key] = find_chunker(generation.chunker_version).cut(document, sizes)
+        spans = _spans(cuts[key], generation, task.origin.document_id, facets, document.title)
+        record.heads.append(pb.Head(generation=generation.name, chunks=spans))
 
 
 def chunk_settings(chunk_tokens: int, window_tokens: int, token_scale: float) -> ChunkSettings:

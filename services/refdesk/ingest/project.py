@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
+from refdesk import ids
 from refdesk.api.docstore.v1.docstore_protocol import Docstore
+from refdesk.api.ingest.v1 import ingest_pb2 as pb
 from refdesk.api.search.v1.search_protocol import Search
 from refdesk.ingest.catalog import Catalog
-from refdesk.ingest.changes import Followed
+from refdesk.ingest.changes import Change, Ending, Followed, Outcome
 from refdesk.ingest.embedding import Embedding
 from refdesk.ingest.events.interface import Events
 from refdesk.ingest.following import Follower
+from refdesk.ingest.generation_report import report_generations
+from refdesk.ingest.generations import Generations
+from refdesk.ingest.growing import Growth
 from refdesk.ingest.guard import DeleteLimit
 from refdesk.ingest.parsing import Parsers
 from refdesk.ingest.publish import Publisher
@@ -57,21 +62,23 @@ class ProjectWork:
         self.published_count = 0
         self._settings = settings
         self._reconciling = asyncio.Lock()
-        stores = Stores(slug, docstore, search, settings.call_seconds)
+        self._catalog = catalog
+        self._stores = stores = Stores(slug, docstore, search, settings.call_seconds)
         generations = functools.partial(catalog.generations, slug)
         sources = {
             source.name: Followed(source, open_source(source, stores, settings.call_seconds))
             for source in declared.sources
         }
-        self.vectors = Vectors(
-            stores, embedding, generations, lambda changes: self.publisher.publish(changes), settings, loads
-        )
+        self.vectors = Vectors(stores, embedding, generations, self._correct, settings, loads)
         self.publisher = Publisher(stores, sources, parsers, generations, behind=self.vectors)
+        self.growth = Growth(stores, parsers, generations, changed=self.vectors.kick)
+        self.generations = Generations(slug, catalog, stores, self.growth, self.reconcile, self._reconciling, settings)
         self.reconciler = Reconciler(
             stores,
             sources,
             generations,
             self.publisher.publish,
+            self.growth.grow,
             changed=self.vectors.kick,
             purge_days=settings.purge_days,
         )
@@ -81,12 +88,29 @@ class ProjectWork:
             for name, one in sources.items()
         }
 
+    async def _correct(self, changes: Sequence[Change]) -> Sequence[Outcome]:
+        """Publishes documents again with a corrected scale of token counts; those whose source has nothing usable from stored text."""
+        outcomes = list(await self.publisher.publish(changes))
+        ids_of = [ids.document_id(self.slug, change.source, change.path) for change in changes]
+        left = [place for place, outcome in enumerate(outcomes) if outcome.ending is not Ending.PUBLISHED]
+        done = await self.growth.recut({ids_of[place]: changes[place].least_token_scale for place in left})
+        for place in left:
+            if ids_of[place] in done:
+                outcomes[place] = Outcome(Ending.PUBLISHED)
+        return outcomes
+
     async def reconcile(self) -> Findings:
         """One run; a second caller waits for its own. Raises: Unavailable and the like."""
         async with self._reconciling:
             findings = await self.reconciler.run()
         self.vectors.kick()
         return findings
+
+    async def report_generations(self) -> list[pb.GenerationStatus]:
+        """How far each generation is. Raises: NotFound, Unavailable."""
+        project = await self._catalog.read(self.slug)
+        declared = await self._catalog.declared_model(self.declared)
+        return await report_generations(project, self._stores, self._catalog, self.growth.failures, declared)
 
     async def reconcile_for_ever(self) -> None:
         """A run at once, then one an interval. Raises: Unavailable and the like; then it begins anew."""

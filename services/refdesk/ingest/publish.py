@@ -96,6 +96,7 @@ class Publisher:
         """Steps 3, 4 and 6 of what was prepared; what conflicts starts again at step 1, a bounded number of times."""
         works, generations = batch.works, batch.generations
         await self._each_alone(lambda some: self._write_words(some, generations), still_open(works))
+        await self._check_followed(still_open(works), generations)
         await self._each_alone(self._put, still_open(works))
         await self._hand_on([work for work in works if work.ended(Ending.PUBLISHED)])
         await self._sweep([work for work in works if work.outcome is None or work.ended(Ending.PUBLISHED)], generations)
@@ -235,6 +236,13 @@ class Publisher:
             if words:
                 await self._stores.write_words(generation.name, words)
         reach("ingest.step3.after")
+
+    async def _check_followed(self, works: list[Work], generations: tuple[Generation, ...]) -> None:
+        """What was cut while another generation began to be followed starts again: put now, it would have no head of that one."""
+        cut = [work for work in works if work.record and work.verdict in (Verdict.CUT, Verdict.BURY)]
+        if cut and {one.name for one in await self._generations()} != {one.name for one in generations}:
+            for work in cut:
+                work.end(Ending.CONFLICTED)
 
     async def _put(self, works: list[Work]) -> None:
         reach("ingest.step4.before")

@@ -14,7 +14,7 @@ import structlog
 
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_pb
 from refdesk.api.search.v1 import search_pb2 as search_pb
-from refdesk.ingest import entries, metrics, records
+from refdesk.ingest import entries, metrics, records, stored_heads
 from refdesk.ingest.changes import Change, Followed, origin_of
 from refdesk.ingest.records import Generation, find_head
 from refdesk.ingest.stores import Stores
@@ -30,6 +30,8 @@ DAY_SECONDS = 86_400
 Record = docstore_pb.Document
 Holding = dict[str, search_pb.Entry]
 Republish = Callable[[Sequence[Change]], Awaitable[object]]
+Grow = Callable[[Sequence[str]], Awaitable[int]]
+"""Gives documents, by id, the heads that they lack; how many were given one."""
 
 
 @dataclass
@@ -64,6 +66,7 @@ class Reconciler:
         sources: Mapping[str, Followed],
         generations: Callable[[], Awaitable[Sequence[Generation]]],
         republish: Republish,
+        grow: Grow,
         *,
         changed: Callable[[Sequence[Record]], None] = lambda _: None,
         purge_days: float = 7,
@@ -73,6 +76,7 @@ class Reconciler:
         self._sources = sources
         self._generations = generations
         self._republish = republish
+        self._grow = grow
         self._changed = changed
         self._purge_days = purge_days
         self._now = now
@@ -92,7 +96,7 @@ class Reconciler:
                     await self._mend(suspects, generation, generations, findings)
                     suspects = []
             await self._mend(suspects, generation, generations, findings)
-        await self._republish_outdated(generations, findings)
+        await self._complete(generations, findings)
         await self._purge()
         for mending in ("republished", "swept", "fenced"):
             metrics.RECONCILED.labels(mending).inc(getattr(findings, f"{mending}_count"))
@@ -122,6 +126,7 @@ class Reconciler:
         if tombstones:
             await self._stores.put(tombstones)
             now |= await self._stores.read(unrecorded, include_text=True)
+        now |= await self._empty(now, generation)
         without_point = {one.document_id for one in suspects if one.document_id not in one.points}
         self._changed([record for one, record in now.items() if one in without_point])
         for one in suspects:
@@ -171,19 +176,32 @@ class Reconciler:
         deleted, _ = await self._stores.sweep(now, [generation.name])
         findings.swept_count += deleted
 
-    async def _republish_outdated(self, generations: Sequence[Generation], findings: Findings) -> None:
-        """Publishes documents whose record was cut otherwise than their source declares now, or has no head of a generation."""
+    async def _empty(self, now: Mapping[str, Record], generation: Generation) -> dict[str, Record]:
+        """Deleted documents without a head of a generation get an empty one: entries that a slow worker left in it are swept by that."""
+        headless = [one for one in now.values() if one.deleted and find_head(one, generation.name) is None]
+        emptied = [stored_heads.emptied_record(one, [generation]) for one in headless]
+        committed = await self._stores.put(emptied) if emptied else []
+        return {one.document_id: one for one, done in zip(emptied, committed, strict=True) if done}
+
+    async def _complete(self, generations: Sequence[Generation], findings: Findings) -> None:
+        """Publishes documents again that their source declares otherwise by now, and gives those a head that lack one."""
         outdated: list[Change] = []
+        lacking: list[str] = []
         async for record in self._stores.list_records():
             followed = self._sources.get(record.source)
-            if followed is None or record.deleted:
+            if record.deleted:
                 continue
             path = relative_path(record)
-            origin = origin_of(self._stores.project, followed.settings, path)
-            if not records.is_current(record, origin, generations):
+            if followed and not stored_heads.is_declared(
+                record, origin_of(self._stores.project, followed.settings, path), generations
+            ):
                 outdated.append(Change(record.source, path, bulk=True, keep_absent=True))
+            if stored_heads.lacking(record, generations):
+                lacking.append(record.document_id)
         for start in range(0, len(outdated), GROUP):
             await self._republish(outdated[start : start + GROUP])
+        for start in range(0, len(lacking), GROUP):
+            findings.republished_count += await self._grow(lacking[start : start + GROUP])
         findings.republished_count += len(outdated)
 
     async def _purge(self) -> None:

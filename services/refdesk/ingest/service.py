@@ -147,6 +147,34 @@ class IngestService:
             fenced_count=findings.fenced_count,
         )
 
+    async def list_generations(self, request: pb.ListGenerationsRequest) -> pb.ListGenerationsResponse:
+        """How far each generation is. Raises: NotFound, Unavailable."""
+        return pb.ListGenerationsResponse(generations=await self._project(request.project).report_generations())
+
+    async def build_generation(self, request: pb.BuildGenerationRequest) -> pb.BuildGenerationResponse:
+        """Begins to build a generation. Raises: InvalidArgument, AlreadyExists, NotFound, Unavailable."""
+        generations = self._project(request.project).generations
+        return pb.BuildGenerationResponse(
+            generation=await generations.build(
+                request.model_id, request.chunker_version, hold_switch=request.hold_switch
+            )
+        )
+
+    async def switch_generation(self, request: pb.SwitchGenerationRequest) -> pb.SwitchGenerationResponse:
+        """Has a followed generation answer. Raises: InvalidArgument, NotFound, Unavailable."""
+        moved = await self._project(request.project).generations.switch(request.generation)
+        return pb.SwitchGenerationResponse(**moved._asdict())
+
+    async def roll_back_generation(self, request: pb.RollBackGenerationRequest) -> pb.RollBackGenerationResponse:
+        """Has the generation answer that answered last. Raises: InvalidArgument, NotFound, Unavailable."""
+        moved = await self._project(request.project).generations.roll_back()
+        return pb.RollBackGenerationResponse(**moved._asdict())
+
+    async def drop_generation(self, request: pb.DropGenerationRequest) -> pb.DropGenerationResponse:
+        """Follows a generation no more. Raises: InvalidArgument, NotFound, Unavailable."""
+        name = await self._project(request.project).generations.drop(request.generation)
+        return pb.DropGenerationResponse(generation=name)
+
     def _project(self, slug: str) -> ProjectWork:
         project = self._projects.get(slug)
         if project is None:
@@ -190,6 +218,7 @@ class IngestService:
                 follower.start()
             self._spawn(f"vectors {slug}", project.vectors.run)
             self._spawn(f"reconcile {slug}", project.reconcile_for_ever)
+            self._spawn(f"generations {slug}", project.generations.run)
 
     def _spawn(self, name: str, task: Callable[[], Awaitable[None]]) -> None:
         running = keep_running(name.partition(" ")[0], task, self._settings.outage_seconds)

@@ -34,6 +34,16 @@ class IngestSettings(BaseModel):
     vector_poll_seconds: float = Field(5, gt=0, description="How often pending vectors are looked for without a hint.")
     reconcile_seconds: float = Field(3600, gt=0, description="How often records and engines are compared.")
     purge_days: float = Field(7, ge=0, description="How long the text of a deleted document is kept.")
+    rollback_days: float = Field(
+        7,
+        ge=0,
+        description="How long a generation that another one has replaced is followed, so that one can go back to it.",
+    )
+    generation_grace_seconds: float = Field(
+        10,
+        ge=0,
+        description="How long a generation that is followed no more is left alone before it is dropped: what is under way may name it.",
+    )
     delete_share: float = Field(
         0.1, gt=0, le=1, description="Share of a source's documents that may vanish unconfirmed."
     )

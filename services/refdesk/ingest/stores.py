@@ -18,6 +18,9 @@ ITEMS = 512
 BYTES = 16 * 1024 * 1024
 """Most bytes of one request, far below the cap of a message."""
 
+DROP_SECONDS = 120.0
+"""Of dropping an index: an engine that merges ends that first."""
+
 Record = docstore_pb.Document
 
 
@@ -197,6 +200,26 @@ class Stores:
             token = page.next_page_token
             if not token:
                 return
+
+    async def count(self, generation: str) -> docstore_pb.GetStatsResponse:
+        """Counts of one generation."""
+        request = docstore_pb.GetStatsRequest(project=self.project, generation=generation)
+        with deadline.limit(self._call_seconds):
+            return await self.docstore.get_stats(request)
+
+    async def drop_heads(self, generation: str) -> None:
+        """Takes all heads of a generation that is followed no more off the records."""
+        request = docstore_pb.DropHeadsRequest(project=self.project, generation=generation)
+        dropped_count = 1
+        while dropped_count:
+            with deadline.limit(self._call_seconds):
+                dropped_count = (await self.docstore.drop_heads(request)).dropped_count
+
+    async def drop_entries(self, generation: str) -> None:
+        """Drops a generation's index from both engines."""
+        request = search_pb.DropGenerationRequest(project=self.project, generation=generation)
+        with deadline.limit(DROP_SECONDS):
+            await self.search.drop_generation(request)
 
     async def report(
         self, source: str, reports: Sequence[docstore_pb.Report] = (), cleared_paths: Sequence[str] = ()

@@ -161,8 +161,13 @@ class Vectors:
         await self._correct(jobs, embedded.over_window)
 
     async def _take_over(self, generation: Generation, hashes: Iterable[str]) -> dict[str, bytes]:
-        """Vectors that the project already has for these texts."""
-        found = await self._stores.get_vectors(generation.name, list(dict.fromkeys(hashes)))
+        """Vectors that the project already has for these texts, in this generation or another one of the same model."""
+        wanted = list(dict.fromkeys(hashes))
+        found = await self._stores.get_vectors(generation.name, wanted)
+        for other in await self._generations():
+            left = [one for one in wanted if one not in found]
+            if left and other.model_id == generation.model_id and other.name != generation.name:
+                found |= await self._stores.get_vectors(other.name, left)
         metrics.VECTORS.labels("taken_over").inc(len(found))
         return found
 

@@ -24,15 +24,17 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"refdesk/api/ingest/v1/ingest.proto\x12\x15refdesk.api.ingest.v1\"#\n\x10GetStatusRequest\x12\x0f\n\x07project\x18\x01 \x01(\t\"\x91\x01\n\x11GetStatusResponse\x12\x34\n\x07sources\x18\x01 \x03(\x0b\x32#.refdesk.api.ingest.v1.SourceStatus\x12\x16\n\x0epending_events\x18\x02 \x01(\x04\x12\x15\n\rwords_current\x18\x03 \x01(\x08\x12\x17\n\x0fpublished_count\x18\x04 \x01(\x04\"\xbb\x01\n\x0cSourceStatus\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\x31\n\x05state\x18\x03 \x01(\x0e\x32\".refdesk.api.ingest.v1.SourceState\x12\x14\n\x0clisted_count\x18\x04 \x01(\x04\x12\x0f\n\x07message\x18\x05 \x01(\t\x12\x14\n\x0cheld_deletes\x18\x06 \x01(\x04\x12\x1f\n\x17scanned_at_milliseconds\x18\x07 \x01(\x03\"M\n\x11SyncSourceRequest\x12\x0f\n\x07project\x18\x01 \x01(\t\x12\x0e\n\x06source\x18\x02 \x01(\t\x12\x17\n\x0f\x63onfirm_deletes\x18\x03 \x01(\x08\"m\n\x12SyncSourceResponse\x12\x15\n\rchanged_count\x18\x01 \x01(\x04\x12\x15\n\rdeleted_count\x18\x02 \x01(\x04\x12\x13\n\x0bmoved_count\x18\x03 \x01(\x04\x12\x14\n\x0cheld_deletes\x18\x04 \x01(\x04\"F\n\x14HintDocumentsRequest\x12\x0f\n\x07project\x18\x01 \x01(\t\x12\x0e\n\x06source\x18\x02 \x01(\t\x12\r\n\x05paths\x18\x03 \x03(\t\"0\n\x15HintDocumentsResponse\x12\x17\n\x0f\x61nnounced_count\x18\x01 \x01(\x04\"*\n\x17ReconcileProjectRequest\x12\x0f\n\x07project\x18\x01 \x01(\t\"v\n\x18ReconcileProjectResponse\x12\x14\n\x0crecord_count\x18\x01 \x01(\x04\x12\x19\n\x11republished_count\x18\x02 \x01(\x04\x12\x13\n\x0bswept_count\x18\x03 \x01(\x04\x12\x14\n\x0c\x66\x65nced_count\x18\x04 \x01(\x04*\xab\x01\n\x0bSourceState\x12\x1c\n\x18SOURCE_STATE_UNSPECIFIED\x10\x00\x12\x18\n\x14SOURCE_STATE_WAITING\x10\x01\x12\x19\n\x15SOURCE_STATE_SCANNING\x10\x02\x12\x19\n\x15SOURCE_STATE_FOLLOWED\x10\x03\x12\x15\n\x11SOURCE_STATE_HELD\x10\x04\x12\x17\n\x13SOURCE_STATE_FAILED\x10\x05\x32\xb3\x03\n\rIngestService\x12^\n\tGetStatus\x12\'.refdesk.api.ingest.v1.GetStatusRequest\x1a(.refdesk.api.ingest.v1.GetStatusResponse\x12\x61\n\nSyncSource\x12(.refdesk.api.ingest.v1.SyncSourceRequest\x1a).refdesk.api.ingest.v1.SyncSourceResponse\x12j\n\rHintDocuments\x12+.refdesk.api.ingest.v1.HintDocumentsRequest\x1a,.refdesk.api.ingest.v1.HintDocumentsResponse\x12s\n\x10ReconcileProject\x12..refdesk.api.ingest.v1.ReconcileProjectRequest\x1a/.refdesk.api.ingest.v1.ReconcileProjectResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"refdesk/api/ingest/v1/ingest.proto\x12\x15refdesk.api.ingest.v1\"#\n\x10GetStatusRequest\x12\x0f\n\x07project\x18\x01 \x01(\t\"\x91\x01\n\x11GetStatusResponse\x12\x34\n\x07sources\x18\x01 \x03(\x0b\x32#.refdesk.api.ingest.v1.SourceStatus\x12\x16\n\x0epending_events\x18\x02 \x01(\x04\x12\x15\n\rwords_current\x18\x03 \x01(\x08\x12\x17\n\x0fpublished_count\x18\x04 \x01(\x04\"\xbb\x01\n\x0cSourceStatus\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\x31\n\x05state\x18\x03 \x01(\x0e\x32\".refdesk.api.ingest.v1.SourceState\x12\x14\n\x0clisted_count\x18\x04 \x01(\x04\x12\x0f\n\x07message\x18\x05 \x01(\t\x12\x14\n\x0cheld_deletes\x18\x06 \x01(\x04\x12\x1f\n\x17scanned_at_milliseconds\x18\x07 \x01(\x03\"M\n\x11SyncSourceRequest\x12\x0f\n\x07project\x18\x01 \x01(\t\x12\x0e\n\x06source\x18\x02 \x01(\t\x12\x17\n\x0f\x63onfirm_deletes\x18\x03 \x01(\x08\"m\n\x12SyncSourceResponse\x12\x15\n\rchanged_count\x18\x01 \x01(\x04\x12\x15\n\rdeleted_count\x18\x02 \x01(\x04\x12\x13\n\x0bmoved_count\x18\x03 \x01(\x04\x12\x14\n\x0cheld_deletes\x18\x04 \x01(\x04\"F\n\x14HintDocumentsRequest\x12\x0f\n\x07project\x18\x01 \x01(\t\x12\x0e\n\x06source\x18\x02 \x01(\t\x12\r\n\x05paths\x18\x03 \x03(\t\"0\n\x15HintDocumentsResponse\x12\x17\n\x0f\x61nnounced_count\x18\x01 \x01(\x04\"*\n\x17ReconcileProjectRequest\x12\x0f\n\x07project\x18\x01 \x01(\t\"v\n\x18ReconcileProjectResponse\x12\x14\n\x0crecord_count\x18\x01 \x01(\x04\x12\x19\n\x11republished_count\x18\x02 \x01(\x04\x12\x13\n\x0bswept_count\x18\x03 \x01(\x04\x12\x14\n\x0c\x66\x65nced_count\x18\x04 \x01(\x04\"\xbd\x02\n\x10GenerationStatus\x12\x12\n\ngeneration\x18\x01 \x01(\t\x12\x33\n\x04role\x18\x02 \x01(\x0e\x32%.refdesk.api.ingest.v1.GenerationRole\x12\x10\n\x08model_id\x18\x03 \x01(\t\x12\x17\n\x0f\x63hunker_version\x18\x04 \x01(\r\x12\x1a\n\x12until_milliseconds\x18\x05 \x01(\x03\x12\x16\n\x0e\x64ocument_count\x18\x06 \x01(\x04\x12\x14\n\x0c\x62\x65hind_count\x18\x07 \x01(\x04\x12\x13\n\x0b\x63hunk_count\x18\x08 \x01(\x04\x12\x18\n\x10\x65mbeddable_count\x18\t \x01(\x04\x12\x16\n\x0e\x65mbedded_count\x18\n \x01(\x04\x12\x13\n\x0bhold_switch\x18\x0b \x01(\x08\x12\x0f\n\x07message\x18\x0c \x01(\t\")\n\x16ListGenerationsRequest\x12\x0f\n\x07project\x18\x01 \x01(\t\"W\n\x17ListGenerationsResponse\x12<\n\x0bgenerations\x18\x01 \x03(\x0b\x32\'.refdesk.api.ingest.v1.GenerationStatus\"i\n\x16\x42uildGenerationRequest\x12\x0f\n\x07project\x18\x01 \x01(\t\x12\x10\n\x08model_id\x18\x02 \x01(\t\x12\x17\n\x0f\x63hunker_version\x18\x03 \x01(\r\x12\x13\n\x0bhold_switch\x18\x04 \x01(\x08\"-\n\x17\x42uildGenerationResponse\x12\x12\n\ngeneration\x18\x01 \x01(\t\">\n\x17SwitchGenerationRequest\x12\x0f\n\x07project\x18\x01 \x01(\t\x12\x12\n\ngeneration\x18\x02 \x01(\t\"g\n\x18SwitchGenerationResponse\x12\x12\n\ngeneration\x18\x01 \x01(\t\x12\x1b\n\x13previous_generation\x18\x02 \x01(\t\x12\x1a\n\x12until_milliseconds\x18\x03 \x01(\x03\",\n\x19RollBackGenerationRequest\x12\x0f\n\x07project\x18\x01 \x01(\t\"i\n\x1aRollBackGenerationResponse\x12\x12\n\ngeneration\x18\x01 \x01(\t\x12\x1b\n\x13previous_generation\x18\x02 \x01(\t\x12\x1a\n\x12until_milliseconds\x18\x03 \x01(\x03\"<\n\x15\x44ropGenerationRequest\x12\x0f\n\x07project\x18\x01 \x01(\t\x12\x12\n\ngeneration\x18\x02 \x01(\t\",\n\x16\x44ropGenerationResponse\x12\x12\n\ngeneration\x18\x01 \x01(\t*\xa4\x01\n\x0eGenerationRole\x12\x1f\n\x1bGENERATION_ROLE_UNSPECIFIED\x10\x00\x12\x18\n\x14GENERATION_ROLE_LIVE\x10\x01\x12\x1c\n\x18GENERATION_ROLE_BUILDING\x10\x02\x12\x1c\n\x18GENERATION_ROLE_ROLLBACK\x10\x03\x12\x1b\n\x17GENERATION_ROLE_DROPPED\x10\x04*\xab\x01\n\x0bSourceState\x12\x1c\n\x18SOURCE_STATE_UNSPECIFIED\x10\x00\x12\x18\n\x14SOURCE_STATE_WAITING\x10\x01\x12\x19\n\x15SOURCE_STATE_SCANNING\x10\x02\x12\x19\n\x15SOURCE_STATE_FOLLOWED\x10\x03\x12\x15\n\x11SOURCE_STATE_HELD\x10\x04\x12\x17\n\x13SOURCE_STATE_FAILED\x10\x05\x32\xf6\x07\n\rIngestService\x12^\n\tGetStatus\x12\'.refdesk.api.ingest.v1.GetStatusRequest\x1a(.refdesk.api.ingest.v1.GetStatusResponse\x12\x61\n\nSyncSource\x12(.refdesk.api.ingest.v1.SyncSourceRequest\x1a).refdesk.api.ingest.v1.SyncSourceResponse\x12j\n\rHintDocuments\x12+.refdesk.api.ingest.v1.HintDocumentsRequest\x1a,.refdesk.api.ingest.v1.HintDocumentsResponse\x12s\n\x10ReconcileProject\x12..refdesk.api.ingest.v1.ReconcileProjectRequest\x1a/.refdesk.api.ingest.v1.ReconcileProjectResponse\x12p\n\x0fListGenerations\x12-.refdesk.api.ingest.v1.ListGenerationsRequest\x1a..refdesk.api.ingest.v1.ListGenerationsResponse\x12p\n\x0f\x42uildGeneration\x12-.refdesk.api.ingest.v1.BuildGenerationRequest\x1a..refdesk.api.ingest.v1.BuildGenerationResponse\x12s\n\x10SwitchGeneration\x12..refdesk.api.ingest.v1.SwitchGenerationRequest\x1a/.refdesk.api.ingest.v1.SwitchGenerationResponse\x12y\n\x12RollBackGeneration\x12\x30.refdesk.api.ingest.v1.RollBackGenerationRequest\x1a\x31.refdesk.api.ingest.v1.RollBackGenerationResponse\x12m\n\x0e\x44ropGeneration\x12,.refdesk.api.ingest.v1.DropGenerationRequest\x1a-.refdesk.api.ingest.v1.DropGenerationResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'refdesk.api.ingest.v1.ingest_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_SOURCESTATE']._serialized_start=913
-  _globals['_SOURCESTATE']._serialized_end=1084
+  _globals['_GENERATIONROLE']._serialized_start=1949
+  _globals['_GENERATIONROLE']._serialized_end=2113
+  _globals['_SOURCESTATE']._serialized_start=2116
+  _globals['_SOURCESTATE']._serialized_end=2287
   _globals['_GETSTATUSREQUEST']._serialized_start=61
   _globals['_GETSTATUSREQUEST']._serialized_end=96
   _globals['_GETSTATUSRESPONSE']._serialized_start=99
@@ -51,6 +53,28 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_RECONCILEPROJECTREQUEST']._serialized_end=790
   _globals['_RECONCILEPROJECTRESPONSE']._serialized_start=792
   _globals['_RECONCILEPROJECTRESPONSE']._serialized_end=910
-  _globals['_INGESTSERVICE']._serialized_start=1087
-  _globals['_INGESTSERVICE']._serialized_end=1522
+  _globals['_GENERATIONSTATUS']._serialized_start=913
+  _globals['_GENERATIONSTATUS']._serialized_end=1230
+  _globals['_LISTGENERATIONSREQUEST']._serialized_start=1232
+  _globals['_LISTGENERATIONSREQUEST']._serialized_end=1273
+  _globals['_LISTGENERATIONSRESPONSE']._serialized_start=1275
+  _globals['_LISTGENERATIONSRESPONSE']._serialized_end=1362
+  _globals['_BUILDGENERATIONREQUEST']._serialized_start=1364
+  _globals['_BUILDGENERATIONREQUEST']._serialized_end=1469
+  _globals['_BUILDGENERATIONRESPONSE']._serialized_start=1471
+  _globals['_BUILDGENERATIONRESPONSE']._serialized_end=1516
+  _globals['_SWITCHGENERATIONREQUEST']._serialized_start=1518
+  _globals['_SWITCHGENERATIONREQUEST']._serialized_end=1580
+  _globals['_SWITCHGENERATIONRESPONSE']._serialized_start=1582
+  _globals['_SWITCHGENERATIONRESPONSE']._serialized_end=1685
+  _globals['_ROLLBACKGENERATIONREQUEST']._serialized_start=1687
+  _globals['_ROLLBACKGENERATIONREQUEST']._serialized_end=1731
+  _globals['_ROLLBACKGENERATIONRESPONSE']._serialized_start=1733
+  _globals['_ROLLBACKGENERATIONRESPONSE']._serialized_end=1838
+  _globals['_DROPGENERATIONREQUEST']._serialized_start=1840
+  _globals['_DROPGENERATIONREQUEST']._serialized_end=1900
+  _globals['_DROPGENERATIONRESPONSE']._serialized_start=1902
+  _globals['_DROPGENERATIONRESPONSE']._serialized_end=1946
+  _globals['_INGESTSERVICE']._serialized_start=2290
+  _globals['_INGESTSERVICE']._serialized_end=3304
 # @@protoc_insertion_point(module_scope)

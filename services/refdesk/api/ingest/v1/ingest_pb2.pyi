@@ -7,6 +7,14 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class GenerationRole(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    GENERATION_ROLE_UNSPECIFIED: _ClassVar[GenerationRole]
+    GENERATION_ROLE_LIVE: _ClassVar[GenerationRole]
+    GENERATION_ROLE_BUILDING: _ClassVar[GenerationRole]
+    GENERATION_ROLE_ROLLBACK: _ClassVar[GenerationRole]
+    GENERATION_ROLE_DROPPED: _ClassVar[GenerationRole]
+
 class SourceState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     SOURCE_STATE_UNSPECIFIED: _ClassVar[SourceState]
@@ -15,6 +23,11 @@ class SourceState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     SOURCE_STATE_FOLLOWED: _ClassVar[SourceState]
     SOURCE_STATE_HELD: _ClassVar[SourceState]
     SOURCE_STATE_FAILED: _ClassVar[SourceState]
+GENERATION_ROLE_UNSPECIFIED: GenerationRole
+GENERATION_ROLE_LIVE: GenerationRole
+GENERATION_ROLE_BUILDING: GenerationRole
+GENERATION_ROLE_ROLLBACK: GenerationRole
+GENERATION_ROLE_DROPPED: GenerationRole
 SOURCE_STATE_UNSPECIFIED: SourceState
 SOURCE_STATE_WAITING: SourceState
 SOURCE_STATE_SCANNING: SourceState
@@ -113,3 +126,109 @@ class ReconcileProjectResponse(_message.Message):
     swept_count: int
     fenced_count: int
     def __init__(self, record_count: _Optional[int] = ..., republished_count: _Optional[int] = ..., swept_count: _Optional[int] = ..., fenced_count: _Optional[int] = ...) -> None: ...
+
+class GenerationStatus(_message.Message):
+    __slots__ = ("generation", "role", "model_id", "chunker_version", "until_milliseconds", "document_count", "behind_count", "chunk_count", "embeddable_count", "embedded_count", "hold_switch", "message")
+    GENERATION_FIELD_NUMBER: _ClassVar[int]
+    ROLE_FIELD_NUMBER: _ClassVar[int]
+    MODEL_ID_FIELD_NUMBER: _ClassVar[int]
+    CHUNKER_VERSION_FIELD_NUMBER: _ClassVar[int]
+    UNTIL_MILLISECONDS_FIELD_NUMBER: _ClassVar[int]
+    DOCUMENT_COUNT_FIELD_NUMBER: _ClassVar[int]
+    BEHIND_COUNT_FIELD_NUMBER: _ClassVar[int]
+    CHUNK_COUNT_FIELD_NUMBER: _ClassVar[int]
+    EMBEDDABLE_COUNT_FIELD_NUMBER: _ClassVar[int]
+    EMBEDDED_COUNT_FIELD_NUMBER: _ClassVar[int]
+    HOLD_SWITCH_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    generation: str
+    role: GenerationRole
+    model_id: str
+    chunker_version: int
+    until_milliseconds: int
+    document_count: int
+    behind_count: int
+    chunk_count: int
+    embeddable_count: int
+    embedded_count: int
+    hold_switch: bool
+    message: str
+    def __init__(self, generation: _Optional[str] = ..., role: _Optional[_Union[GenerationRole, str]] = ..., model_id: _Optional[str] = ..., chunker_version: _Optional[int] = ..., until_milliseconds: _Optional[int] = ..., document_count: _Optional[int] = ..., behind_count: _Optional[int] = ..., chunk_count: _Optional[int] = ..., embeddable_count: _Optional[int] = ..., embedded_count: _Optional[int] = ..., hold_switch: _Optional[bool] = ..., message: _Optional[str] = ...) -> None: ...
+
+class ListGenerationsRequest(_message.Message):
+    __slots__ = ("project",)
+    PROJECT_FIELD_NUMBER: _ClassVar[int]
+    project: str
+    def __init__(self, project: _Optional[str] = ...) -> None: ...
+
+class ListGenerationsResponse(_message.Message):
+    __slots__ = ("generations",)
+    GENERATIONS_FIELD_NUMBER: _ClassVar[int]
+    generations: _containers.RepeatedCompositeFieldContainer[GenerationStatus]
+    def __init__(self, generations: _Optional[_Iterable[_Union[GenerationStatus, _Mapping]]] = ...) -> None: ...
+
+class BuildGenerationRequest(_message.Message):
+    __slots__ = ("project", "model_id", "chunker_version", "hold_switch")
+    PROJECT_FIELD_NUMBER: _ClassVar[int]
+    MODEL_ID_FIELD_NUMBER: _ClassVar[int]
+    CHUNKER_VERSION_FIELD_NUMBER: _ClassVar[int]
+    HOLD_SWITCH_FIELD_NUMBER: _ClassVar[int]
+    project: str
+    model_id: str
+    chunker_version: int
+    hold_switch: bool
+    def __init__(self, project: _Optional[str] = ..., model_id: _Optional[str] = ..., chunker_version: _Optional[int] = ..., hold_switch: _Optional[bool] = ...) -> None: ...
+
+class BuildGenerationResponse(_message.Message):
+    __slots__ = ("generation",)
+    GENERATION_FIELD_NUMBER: _ClassVar[int]
+    generation: str
+    def __init__(self, generation: _Optional[str] = ...) -> None: ...
+
+class SwitchGenerationRequest(_message.Message):
+    __slots__ = ("project", "generation")
+    PROJECT_FIELD_NUMBER: _ClassVar[int]
+    GENERATION_FIELD_NUMBER: _ClassVar[int]
+    project: str
+    generation: str
+    def __init__(self, project: _Optional[str] = ..., generation: _Optional[str] = ...) -> None: ...
+
+class SwitchGenerationResponse(_message.Message):
+    __slots__ = ("generation", "previous_generation", "until_milliseconds")
+    GENERATION_FIELD_NUMBER: _ClassVar[int]
+    PREVIOUS_GENERATION_FIELD_NUMBER: _ClassVar[int]
+    UNTIL_MILLISECONDS_FIELD_NUMBER: _ClassVar[int]
+    generation: str
+    previous_generation: str
+    until_milliseconds: int
+    def __init__(self, generation: _Optional[str] = ..., previous_generation: _Optional[str] = ..., until_milliseconds: _Optional[int] = ...) -> None: ...
+
+class RollBackGenerationRequest(_message.Message):
+    __slots__ = ("project",)
+    PROJECT_FIELD_NUMBER: _ClassVar[int]
+    project: str
+    def __init__(self, project: _Optional[str] = ...) -> None: ...
+
+class RollBackGenerationResponse(_message.Message):
+    __slots__ = ("generation", "previous_generation", "until_milliseconds")
+    GENERATION_FIELD_NUMBER: _ClassVar[int]
+    PREVIOUS_GENERATION_FIELD_NUMBER: _ClassVar[int]
+    UNTIL_MILLISECONDS_FIELD_NUMBER: _ClassVar[int]
+    generation: str
+    previous_generation: str
+    until_milliseconds: int
+    def __init__(self, generation: _Optional[str] = ..., previous_generation: _Optional[str] = ..., until_milliseconds: _Optional[int] = ...) -> None: ...
+
+class DropGenerationRequest(_message.Message):
+    __slots__ = ("project", "generation")
+    PROJECT_FIELD_NUMBER: _ClassVar[int]
+    GENERATION_FIELD_NUMBER: _ClassVar[int]
+    project: str
+    generation: str
+    def __init__(self, project: _Optional[str] = ..., generation: _Optional[str] = ...) -> None: ...
+
+class DropGenerationResponse(_message.Message):
+    __slots__ = ("generation",)
+    GENERATION_FIELD_NUMBER: _ClassVar[int]
+    generation: str
+    def __init__(self, generation: _Optional[str] = ...) -> None: ...

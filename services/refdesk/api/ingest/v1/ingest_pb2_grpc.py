@@ -56,6 +56,31 @@ class IngestServiceStub:
                 request_serializer=refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.ReconcileProjectRequest.SerializeToString,
                 response_deserializer=refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.ReconcileProjectResponse.FromString,
                 _registered_method=True)
+        self.ListGenerations = channel.unary_unary(
+                '/refdesk.api.ingest.v1.IngestService/ListGenerations',
+                request_serializer=refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.ListGenerationsRequest.SerializeToString,
+                response_deserializer=refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.ListGenerationsResponse.FromString,
+                _registered_method=True)
+        self.BuildGeneration = channel.unary_unary(
+                '/refdesk.api.ingest.v1.IngestService/BuildGeneration',
+                request_serializer=refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.BuildGenerationRequest.SerializeToString,
+                response_deserializer=refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.BuildGenerationResponse.FromString,
+                _registered_method=True)
+        self.SwitchGeneration = channel.unary_unary(
+                '/refdesk.api.ingest.v1.IngestService/SwitchGeneration',
+                request_serializer=refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.SwitchGenerationRequest.SerializeToString,
+                response_deserializer=refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.SwitchGenerationResponse.FromString,
+                _registered_method=True)
+        self.RollBackGeneration = channel.unary_unary(
+                '/refdesk.api.ingest.v1.IngestService/RollBackGeneration',
+                request_serializer=refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.RollBackGenerationRequest.SerializeToString,
+                response_deserializer=refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.RollBackGenerationResponse.FromString,
+                _registered_method=True)
+        self.DropGeneration = channel.unary_unary(
+                '/refdesk.api.ingest.v1.IngestService/DropGeneration',
+                request_serializer=refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.DropGenerationRequest.SerializeToString,
+                response_deserializer=refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.DropGenerationResponse.FromString,
+                _registered_method=True)
 
 
 class IngestServiceServicer:
@@ -101,6 +126,56 @@ class IngestServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListGenerations(self, request, context):
+        """ListGenerations says which generations a project has, what each is followed for, and how far it is: the live one first, then the one
+        that is being built, those followed for rollback, and those that are being dropped.
+
+        Errors: NOT_FOUND; UNAVAILABLE.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def BuildGeneration(self, request, context):
+        """BuildGeneration begins to follow a new generation beside the live one: it is built from stored text, while changes are published to both.
+        It takes over by itself when it is complete, unless it is held. Asked again for the same generation, it changes only whether it is held.
+
+        Errors: INVALID_ARGUMENT for a model that is not hosted, a chunker that this release does not have, or a generation that is followed
+        already; ALREADY_EXISTS where another one is being built; NOT_FOUND; UNAVAILABLE.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def SwitchGeneration(self, request, context):
+        """SwitchGeneration has a followed generation answer: one write of the catalog for both engines. The one that answered before stays followed
+        for rollback. Questions under way are answered by the generation that they began with.
+
+        Errors: INVALID_ARGUMENT for a generation that is not followed; UNAVAILABLE while a document has no head of it, or one without vectors.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RollBackGeneration(self, request, context):
+        """RollBackGeneration switches to the generation that answered last, by the same rules.
+
+        Errors: as for SwitchGeneration; INVALID_ARGUMENT where none is followed for rollback any more.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def DropGeneration(self, request, context):
+        """DropGeneration stops following a generation that does not answer; its heads and its entries in both engines are dropped a little later,
+        when no question and no write under way can name it.
+
+        Errors: INVALID_ARGUMENT for the live generation, or one that is not followed; UNAVAILABLE.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_IngestServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -123,6 +198,31 @@ def add_IngestServiceServicer_to_server(servicer, server):
                     servicer.ReconcileProject,
                     request_deserializer=refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.ReconcileProjectRequest.FromString,
                     response_serializer=refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.ReconcileProjectResponse.SerializeToString,
+            ),
+            'ListGenerations': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListGenerations,
+                    request_deserializer=refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.ListGenerationsRequest.FromString,
+                    response_serializer=refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.ListGenerationsResponse.SerializeToString,
+            ),
+            'BuildGeneration': grpc.unary_unary_rpc_method_handler(
+                    servicer.BuildGeneration,
+                    request_deserializer=refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.BuildGenerationRequest.FromString,
+                    response_serializer=refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.BuildGenerationResponse.SerializeToString,
+            ),
+            'SwitchGeneration': grpc.unary_unary_rpc_method_handler(
+                    servicer.SwitchGeneration,
+                    request_deserializer=refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.SwitchGenerationRequest.FromString,
+                    response_serializer=refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.SwitchGenerationResponse.SerializeToString,
+            ),
+            'RollBackGeneration': grpc.unary_unary_rpc_method_handler(
+                    servicer.RollBackGeneration,
+                    request_deserializer=refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.RollBackGenerationRequest.FromString,
+                    response_serializer=refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.RollBackGenerationResponse.SerializeToString,
+            ),
+            'DropGeneration': grpc.unary_unary_rpc_method_handler(
+                    servicer.DropGeneration,
+                    request_deserializer=refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.DropGenerationRequest.FromString,
+                    response_serializer=refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.DropGenerationResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -235,6 +335,141 @@ class IngestService:
             '/refdesk.api.ingest.v1.IngestService/ReconcileProject',
             refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.ReconcileProjectRequest.SerializeToString,
             refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.ReconcileProjectResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListGenerations(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/refdesk.api.ingest.v1.IngestService/ListGenerations',
+            refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.ListGenerationsRequest.SerializeToString,
+            refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.ListGenerationsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def BuildGeneration(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/refdesk.api.ingest.v1.IngestService/BuildGeneration',
+            refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.BuildGenerationRequest.SerializeToString,
+            refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.BuildGenerationResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SwitchGeneration(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/refdesk.api.ingest.v1.IngestService/SwitchGeneration',
+            refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.SwitchGenerationRequest.SerializeToString,
+            refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.SwitchGenerationResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RollBackGeneration(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/refdesk.api.ingest.v1.IngestService/RollBackGeneration',
+            refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.RollBackGenerationRequest.SerializeToString,
+            refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.RollBackGenerationResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DropGeneration(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/refdesk.api.ingest.v1.IngestService/DropGeneration',
+            refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.DropGenerationRequest.SerializeToString,
+            refdesk_dot_api_dot_ingest_dot_v1_dot_ingest__pb2.DropGenerationResponse.FromString,
             options,
             channel_credentials,
             insecure,
