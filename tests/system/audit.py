@@ -18,7 +18,7 @@ PROJECT = "default"
 async def audit(
     data: Path, docs: Path, source: str, model: Path | str, engines: Mapping[str, Any] | None = None
 ) -> list[str]:
-    """Every way in which the index differs from the folder; empty when it is as it should be. `engines`: settings that say where they are."""
+    """Every way in which the index differs from the folder; empty when it is as it should be. `engines`: settings of where they are."""
     settings = load("", {}, {"embedder": {"model": str(model)}, **(engines or {})})
     app = App(settings, data, ("docstore", "embedder", "search"))
     await app.start()
