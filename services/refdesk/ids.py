@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from json.encoder import encode_basestring_ascii
 from uuid import UUID, uuid5
 
 # Fixed for ever: another value would rename everything that is stored.
@@ -28,6 +29,7 @@ class Facets:
 
 
 _encoder = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
+_VARIANTS = "89ab"  # the digit that bears a UUID's variant, by its two lower bits
 
 
 def _encode(*parts: object) -> str:
@@ -45,14 +47,26 @@ def section_id(document: str, breadcrumb: Sequence[str], ordinal: int) -> str:
     return str(uuid5(SECTION_NAMESPACE, _encode(document, list(breadcrumb), ordinal)))
 
 
-def chunk_id(generation: str, document: str, facets: Facets, breadcrumb: Sequence[str], text: str, ordinal: int) -> str:
-    """The UUIDv5 of a chunk; `ordinal` counts the earlier chunks of the document with equal breadcrumb and text.
+class ChunkNames:
+    """The ids of a document's chunks in one generation; what they have in common is encoded and hashed once."""
 
-    `breadcrumb` is what is embedded above the text, the title included where it is (`chunks.head_path`): a name that
-    left the title out would keep the vectors of the old title.
-    """
-    labels = [facets.version, facets.kind, facets.language]
-    return str(uuid5(CHUNK_NAMESPACE, _encode(generation, document, labels, list(breadcrumb), text, ordinal)))
+    def __init__(self, generation: str, document: str, facets: Facets) -> None:
+        shared = _encode(generation, document, [facets.version, facets.kind, facets.language])
+        opened = shared.removesuffix("]")  # the list goes on with what is the chunk's own
+        self._hash = hashlib.sha1(CHUNK_NAMESPACE.bytes + opened.encode(), usedforsecurity=False)
+
+    def chunk_id(self, breadcrumb: Sequence[str], text: str, ordinal: int) -> str:
+        """The UUIDv5 of a chunk; `ordinal` counts the earlier chunks of the document with equal breadcrumb and text.
+
+        `breadcrumb` is what is embedded above the text, the title included where it is (`chunks.head_path`): a name that
+        left the title out would keep the vectors of the old title.
+        """
+        path = ",".join(map(encode_basestring_ascii, breadcrumb))
+        name = self._hash.copy()
+        name.update(f",[{path}],{encode_basestring_ascii(text)},{ordinal}]".encode())
+        digits = name.hexdigest()
+        variant = _VARIANTS[int(digits[16], 16) & 3]
+        return f"{digits[:8]}-{digits[8:12]}-5{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:32]}"
 
 
 def content_hash(text: str) -> str:

@@ -24,9 +24,15 @@ _LEAST_ENGLISH_SHARE = (
     0.07  # of the words; of 450 German, Chinese and Japanese pages none has above 0.058, of 1,890 English ones all have
 )
 
-_CODE = re.compile(r"^[ \t>]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t>]*\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
-_NOT_PROSE = re.compile(r"`[^`\n]{0,400}`|<[^<>\n]{0,400}>|\]\([^()\n]{0,400}\)|https?://\S{1,400}|[#*_|>`\[\]-]+")
+_FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})")
+_MARKS = r"[#*_|>`\[\]-]"
+# Every branch starts with a sign, so that the search passes over plain words at once.
+_NOT_PROSE = re.compile(
+    rf"`(?:[^`\n]{{0,400}}`|{_MARKS}*)|<[^<>\n]{{0,400}}>|\](?:\([^()\n]{{0,400}}\)|{_MARKS}*)|https?://\S{{1,400}}|"
+    + "|".join(rf"{sign}{_MARKS}*" for sign in (r"\#", r"\*", "_", r"\|", ">", r"\[", "-"))
+)
 _WORD = re.compile(r"[^\W\d_]+")
+_ASCII_WORD = re.compile("[a-z]+")  # the same in lower-case ASCII, several times as fast
 _DECLARED = re.compile(r"([A-Za-z]{2})(?:[-_.].*)?")
 _ENGLISH = frozenset(
     ("the", "and", "of", "to", "for", "with", "this", "that", "are", "you", "from", "by", "can", "when", "which", "be",
@@ -49,10 +55,9 @@ _SCRIPTS = (
     ("georgian", r"\u10a0-\u10ff"),
     ("armenian", r"\u0530-\u058f"),
 )
-_SCRIPT_SIGNS = (
-    ("latin", re.compile(rf"[{_LATIN}](?:[\w./-]*[{_LATIN}])?", re.ASCII)),
-    *((name, re.compile(f"[{characters}]")) for name, characters in _SCRIPTS),
-)
+_LATIN_SIGN = re.compile(rf"[{_LATIN}](?:[\w./-]*[{_LATIN}])?", re.ASCII)
+_SCRIPT_SIGNS = (("latin", _LATIN_SIGN), *((name, re.compile(f"[{characters}]")) for name, characters in _SCRIPTS))
+_OTHER_SIGN = re.compile(f"[{''.join(characters for _, characters in _SCRIPTS)}]")
 # Scripts that one language alone is written in, near enough. Han without kana is taken for Chinese.
 _LANGUAGE_OF_SCRIPT = {
     "kana": "ja",
@@ -90,6 +95,8 @@ def script(text: str) -> str:
     if text.isascii():
         return "latin" if _WORD.search(text) else ""
     beginning = text[:MOST_CHARACTERS]
+    if not _OTHER_SIGN.search(beginning):
+        return "latin" if _LATIN_SIGN.search(beginning) else ""
     counts = Counter({name: len(found.findall(beginning)) for name, found in _SCRIPT_SIGNS})
     if counts["kana"] and counts["kana"] * 10 >= counts["han"]:
         counts["kana"] += counts.pop("han")
@@ -107,18 +114,44 @@ def strip_code(text: str) -> str:
     """The prose of a page's beginning: without code, addresses and marks, white space collapsed."""
     prose = ""
     for looked_at in _LOOKED_AT_CHARACTERS:
-        prose = " ".join(_NOT_PROSE.sub(" ", _CODE.sub(" ", text[:looked_at])).split())
+        prose = " ".join(_NOT_PROSE.sub(" ", _leave_out_fences(text[:looked_at])).split())
         if len(prose) >= MOST_CHARACTERS or len(text) <= looked_at:
             break
     return prose
+
+
+def _leave_out_fences(text: str) -> str:
+    """The text without fenced code; what is not closed goes on to the end."""
+    if "```" not in text and "~~~" not in text:
+        return text
+    prose: list[str] = []
+    marker = ""
+    *lines, last = text.split("\n")
+    for line in lines:
+        if marker:
+            if marker in line and _closes(line, marker):
+                marker = ""
+        elif ("```" in line or "~~~" in line) and (match := _FENCE.match(line)):
+            marker = match[1]
+        else:
+            prose.append(line)
+    if not marker:
+        prose.append(last)
+    return "\n".join(prose)
+
+
+def _closes(line: str, marker: str) -> bool:
+    """Whether a line closes a fence: there is the marker, and no other sign."""
+    bare = line.lstrip(" \t>").rstrip(" \t")
+    return bare.startswith(marker) and not bare.strip("`~")
 
 
 def _tell(prose: str) -> str:
     """The language of prose that is long enough to tell."""
     if code := _LANGUAGE_OF_SCRIPT.get(script(prose)):
         return code
-    words = _WORD.findall(prose.lower())
-    if words and sum(word in _ENGLISH for word in words) >= _LEAST_ENGLISH_SHARE * len(words):
+    words = (_ASCII_WORD if prose.isascii() else _WORD).findall(prose.lower())
+    if words and sum(map(_ENGLISH.__contains__, words)) >= _LEAST_ENGLISH_SHARE * len(words):
         return "en"
     code, confidence = _load_identifier().classify(prose)
     if confidence < LEAST_CONFIDENCE or len(code) != 2:

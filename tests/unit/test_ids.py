@@ -1,3 +1,4 @@
+import json
 import uuid
 
 from hypothesis import given
@@ -38,9 +39,28 @@ CHUNK_PARTS = st.tuples(
 )
 
 
+def chunk_id(generation, document, facets, breadcrumb, text, ordinal):
+    return ids.ChunkNames(generation, document, facets).chunk_id(breadcrumb, text, ordinal)
+
+
 @given(CHUNK_PARTS, CHUNK_PARTS)
 def test_two_chunks_share_an_id_only_if_all_that_names_them_is_equal(first, second):
-    assert (ids.chunk_id(*first) == ids.chunk_id(*second)) == (first == second)
+    assert (chunk_id(*first) == chunk_id(*second)) == (first == second)
+
+
+@given(CHUNK_PARTS)
+def test_a_chunk_id_is_the_version_5_uuid_of_the_json_of_its_parts(parts):
+    generation, document, facets, breadcrumb, text, ordinal = parts
+    labels = [facets.version, facets.kind, facets.language]
+    name = json.dumps([generation, document, labels, breadcrumb, text, ordinal], separators=(",", ":"))
+    assert chunk_id(*parts) == str(uuid.uuid5(ids.CHUNK_NAMESPACE, name))
+
+
+def test_what_chunks_have_in_common_does_not_make_one_forget_the_other():
+    names = ids.ChunkNames("g", "d", ids.Facets())
+    first = names.chunk_id(["A"], "text", 0)
+    assert names.chunk_id(["A"], "text", 1) != first
+    assert names.chunk_id(["A"], "text", 0) == first
 
 
 def test_separators_inside_a_part_do_not_make_two_documents_one():
@@ -51,7 +71,7 @@ def test_separators_inside_a_part_do_not_make_two_documents_one():
 
 def test_each_facet_changes_a_chunks_id():
     names = {
-        ids.chunk_id("g", "d", facets, ["A"], "text", 0)
+        chunk_id("g", "d", facets, ["A"], "text", 0)
         for facets in (ids.Facets(), ids.Facets("v3"), ids.Facets(kind="v3"), ids.Facets(language="v3"))
     }
     assert len(names) == 4

@@ -18,7 +18,6 @@ from refdesk.ingest.formats import markdown
 from refdesk.ingest.formats.document import ParsedDocument
 from refdesk.ingest.heads import head_path
 from refdesk.ingest.parsing import Parsed, ParseTask
-from refdesk.ingest.records import Generation
 from refdesk.ingest.sources.interface import NOTHING_STATED, Stated
 
 KINDS = ("documentation", "api")
@@ -75,12 +74,16 @@ def build_record(document: ParsedDocument, task: ParseTask) -> pb.Document:
         kind=document.kind if document.kind in KINDS else origin.kind,
         language=language.detect(document.text, document.language or origin.language, origin.language),
         text=document.text,
-        sections=[
-            pb.Section(level=one.level, breadcrumb=one.breadcrumb, ordinal=one.ordinal, start=one.start, end=one.end)
-            for one in document.sections
-            if one.level
-        ],
     )
+    for section in document.sections:
+        if section.level:
+            record.sections.add(
+                level=section.level,
+                breadcrumb=section.breadcrumb,
+                ordinal=section.ordinal,
+                start=section.start,
+                end=section.end,
+            )
     _add_heads(record, document, task)
     return record
 
@@ -102,8 +105,8 @@ def _add_heads(record: pb.Document, document: ParsedDocument, task: ParseTask) -
         key = generation.chunker_version, sizes
         if key not in cuts:
             cuts[key] = find_chunker(generation.chunker_version).cut(document, sizes)
-        spans = _spans(cuts[key], generation, task.origin.document_id, facets, document.title)
-        record.heads.append(pb.Head(generation=generation.name, chunks=spans))
+        names = ids.ChunkNames(generation.name, task.origin.document_id, facets)
+        _add_spans(record.heads.add(generation=generation.name), cuts[key], names, document.title)
 
 
 def chunk_settings(chunk_tokens: int, window_tokens: int, token_scale: float) -> ChunkSettings:
@@ -115,29 +118,24 @@ def chunk_settings(chunk_tokens: int, window_tokens: int, token_scale: float) ->
     return ChunkSettings(min(max(chunk_tokens, least), window_tokens), window_tokens, scale)
 
 
-def _spans(
-    cut: Sequence[Chunk], generation: Generation, document_id: str, facets: ids.Facets, title: str
-) -> list[pb.ChunkSpan]:
+def _add_spans(head: pb.Head, cut: Sequence[Chunk], names: ids.ChunkNames, title: str) -> None:
+    """Spans are made where they belong: a message that is put into another one is copied."""
     seen: dict[tuple[tuple[str, ...], str], int] = {}
-    spans = []
     for chunk in cut:
         path = head_path(title, chunk.breadcrumb)
         ordinal = seen.get((path, chunk.text), 0)
         seen[path, chunk.text] = ordinal + 1
-        spans.append(
-            pb.ChunkSpan(
-                chunk_id=ids.chunk_id(generation.name, document_id, facets, path, chunk.text, ordinal),
-                breadcrumb=chunk.breadcrumb,
-                start=chunk.start,
-                end=chunk.end,
-                lead=chunk.lead,
-                tail=chunk.tail,
-                token_count=chunk.token_estimate,
-                first_line=chunk.first_line + 1,
-                last_line=chunk.last_line + 1,
-            )
+        head.chunks.add(
+            chunk_id=names.chunk_id(path, chunk.text, ordinal),
+            breadcrumb=chunk.breadcrumb,
+            start=chunk.start,
+            end=chunk.end,
+            lead=chunk.lead,
+            tail=chunk.tail,
+            token_count=chunk.token_estimate,
+            first_line=chunk.first_line + 1,
+            last_line=chunk.last_line + 1,
         )
-    return spans
 
 
 def ping() -> None:

@@ -48,11 +48,11 @@ class Layout:
     def __init__(self, text: str, starts: Sequence[int]) -> None:
         self.text = text
         self.starts = starts
-        self.sums = running_units(text)
+        self.sums = running_units(text).data  # as a memoryview: its items are plain numbers
 
     def measure(self, start: int, end: int) -> int:
         """Units of a span, at least what it costs on its own unless it starts inside a word."""
-        return int(self.sums[end]) - int(self.sums[start])
+        return self.sums[end] - self.sums[start]
 
     def measure_alone(self, start: int, end: int) -> int:
         """Units of a span's text on its own, counted anew where it starts or ends inside a word."""
@@ -109,7 +109,7 @@ class BlockSplitter:
         part = whole - self.frame.tail_units
         end = self._end
         if self._layout.measure(start, end) > whole:
-            reach = bisect_right(self._layout.sums, int(self._layout.sums[start]) + part, start, end + 1) - 1
+            reach = bisect_right(self._layout.sums, self._layout.sums[start] + part, start, end + 1) - 1
             end = self._find_line_end(reach) if self._has_lines else self._find_sentence_end(reach)
             if end <= start and not must_take:
                 return None

@@ -7,8 +7,8 @@ are a fit to the WordPiece tokens of technical documentation in English, Chinese
 
 from __future__ import annotations
 
+from enum import IntEnum
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +16,7 @@ import numpy.typing as npt
 UNITS_PER_TOKEN = 64
 
 _BLOCK_CHARACTERS = 1 << 18  # bounds the working memory of one very long text
-_CONTEXT = 16  # a character's cost depends on fewer characters than this before it
-
-_LETTER, _DIGIT, _UPPER, _LOWER = 1, 2, 4, 8
+_CONTEXT = 8  # a character's cost depends on no more characters before it
 
 # Costs in 64ths of a token.
 _SPACE = 1  # spaces are no tokens; a token's worth of text must be bounded in characters all the same
@@ -31,94 +29,123 @@ _SECOND_DIGIT = 5
 _THIRD_DIGIT = 51
 _FOURTH_DIGIT = 30  # and each one after it
 _DIGIT_AFTER_LETTER = 123  # v2, b64, hashes: both sides fall into short pieces
-_PUNCTUATION = 68
-_IDEOGRAPH = 68
+_SIGN = 68  # punctuation, ideographs, symbols
 _ACCENTED = 64
 _SYLLABLE = 62  # kana, hangul, and the letters of scripts other than latin
 
 WORD_RESTART_UNITS = _WORD_START
 
-_Bytes = npt.NDArray[Any]
+_Bytes = npt.NDArray[np.uint8]
 
 
-def _build_tables() -> tuple[_Bytes, _Bytes]:
-    """Class bits and base cost of every character of the basic plane; above it, every character is a symbol."""
-    bits = np.zeros(0x10000, np.uint8)
-    cost = np.full(0x10000, _PUNCTUATION, np.uint8)
-    for first, last in ((0x00, 0x20), (0x7F, 0xA0), (0x2000, 0x200F), (0x2028, 0x202F), (0x205F, 0x2064)):
-        cost[first : last + 1] = _SPACE
-    cost[[0x3000, 0xFEFF]] = _SPACE
-    cost[0xFE00:0xFE10] = _SPACE  # variation selectors
-    cost[0xC0:0x250] = _ACCENTED
-    cost[0x250:0x2000] = _SYLLABLE
-    cost[0x3040:0x3100] = cost[0xA000:0xE000] = _SYLLABLE
-    cost[0x3400:0xA000] = cost[0xF900:0xFB00] = _IDEOGRAPH
-    for first, last, flags in (
-        (0x41, 0x5A, _LETTER | _UPPER),
-        (0x61, 0x7A, _LETTER | _LOWER),
-        (0x30, 0x39, _DIGIT),
+class _Class(IntEnum):
+    """What a character is: three bits."""
+
+    BLANK = 0
+    SIGN = 1
+    SYLLABLE = 2
+    ACCENTED_SIGN = 3  # × and ÷ stand among the letters
+    ACCENTED = 4
+    UPPER = 5
+    LOWER = 6
+    DIGIT = 7
+
+
+_OWN_COSTS = {
+    _Class.BLANK: _SPACE,
+    _Class.SIGN: _SIGN,
+    _Class.SYLLABLE: _SYLLABLE,
+    _Class.ACCENTED_SIGN: _ACCENTED,
+    _Class.ACCENTED: _ACCENTED,
+}
+_LETTERS = frozenset({_Class.ACCENTED, _Class.UPPER, _Class.LOWER})
+
+# A character's code holds its class twice, and whether it is a letter or a digit. What its cost is looked up by holds
+# its own class, that of the character before, and how long the run of letters or digits is by now.
+_OWN, _BEFORE = 0x07, 0x38
+_BOTH = 0x09  # times a class: the class in both places
+_LETTER, _DIGIT = 0x40, 0x80
+_LONG, _LONGER = 0x40, 0x80  # from the fifth letter or third digit on, from the ninth or fourth
+
+
+def _build_codes() -> _Bytes:
+    """The code of every character of the basic plane; above it, every character is a symbol."""
+    classes = np.full(0x10000, _Class.SIGN, np.uint8)
+    for first, last, kind in (
+        (0x00, 0x20, _Class.BLANK),
+        (0x30, 0x39, _Class.DIGIT),
+        (0x41, 0x5A, _Class.UPPER),
+        (0x61, 0x7A, _Class.LOWER),
+        (0x7F, 0xA0, _Class.BLANK),
+        (0xC0, 0x24F, _Class.ACCENTED),
+        (0xD7, 0xD7, _Class.ACCENTED_SIGN),
+        (0xF7, 0xF7, _Class.ACCENTED_SIGN),
+        (0x250, 0x1FFF, _Class.SYLLABLE),
+        (0x2000, 0x200F, _Class.BLANK),
+        (0x2028, 0x202F, _Class.BLANK),
+        (0x205F, 0x2064, _Class.BLANK),
+        (0x3000, 0x3000, _Class.BLANK),
+        (0x3040, 0x30FF, _Class.SYLLABLE),
+        (0xA000, 0xDFFF, _Class.SYLLABLE),
+        (0xFE00, 0xFE0F, _Class.BLANK),  # variation selectors
+        (0xFEFF, 0xFEFF, _Class.BLANK),
     ):
-        bits[first : last + 1] = flags
-        cost[first : last + 1] = 0
-    bits[0xC0:0x250] = _LETTER
-    bits[[0xD7, 0xF7]] = 0  # the signs × and ÷ stand among the letters
-    return bits, cost
+        classes[first : last + 1] = kind
+    codes = classes * np.uint8(_BOTH)
+    codes[np.isin(classes, list(_LETTERS))] |= _LETTER
+    codes[classes == _Class.DIGIT] |= _DIGIT
+    return codes
 
 
-_BITS, _COST = _build_tables()
-_ASCII_BITS, _ASCII_COST = _BITS[:256].tobytes(), _COST[:256].tobytes()
+def _cost_of(own: _Class, before: _Class, is_long: bool, is_longer: bool) -> int:
+    """What a character costs, in 64ths of a token."""
+    cost = _OWN_COSTS.get(own, 0)
+    is_letter = own in _LETTERS
+    if (is_letter or own is _Class.DIGIT) and not (before in _LETTERS or before is _Class.DIGIT):
+        cost += _WORD_START
+    if is_letter:
+        cost += _FIFTH_LETTER * is_long + _NINTH_LETTER * is_longer
+    if own is _Class.UPPER:
+        cost += {_Class.LOWER: _HUMP, _Class.UPPER: _CAPITAL}.get(before, 0)
+    if own is _Class.DIGIT and before in _LETTERS:
+        cost += _DIGIT_AFTER_LETTER
+    if own is _Class.DIGIT and before is _Class.DIGIT:
+        cost += _FOURTH_DIGIT if is_longer else _THIRD_DIGIT if is_long else _SECOND_DIGIT
+    return cost
 
 
-def _classify(text: str) -> tuple[_Bytes, _Bytes]:
-    """The class bits and the base cost of each character."""
+_CODES = _build_codes()
+_ASCII_CODES = _CODES[:256].tobytes()
+_COSTS = bytes(
+    _cost_of(_Class(index & _OWN), _Class((index & _BEFORE) >> 3), bool(index & _LONG), bool(index & _LONGER))
+    for index in range(256)
+)
+
+
+def _encode(text: str) -> _Bytes:
+    """The code of each character."""
     if text.isascii():
-        raw = text.encode("ascii")
-        bits, cost = raw.translate(_ASCII_BITS), bytearray(raw.translate(_ASCII_COST))
-        return np.frombuffer(bits, np.uint8), np.frombuffer(cost, np.uint8)
-    wide = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
-    codes = np.minimum(wide, np.uint32(0xFFFF)).astype(np.uint16)
-    return _BITS[codes], _COST[codes]
-
-
-def _then(flags: _Bytes, later: _Bytes, distance: int) -> _Bytes:
-    """1 for each character of `later` that stands `distance` after one of `flags`; both of equal length."""
-    both = np.empty_like(later)
-    both[:distance] = 0
-    np.bitwise_and(later[distance:], flags[:-distance], out=both[distance:])
-    return both
+        return np.frombuffer(text.encode("ascii").translate(_ASCII_CODES), np.uint8)
+    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+    return np.take(_CODES, points, mode="clip")
 
 
 def _block_costs(text: str) -> _Bytes:
-    """The cost of each character, in 64ths of a token. Flags are 0 or 1, so that they can be multiplied."""
-    bits, cost = _classify(text)
-    letter, digit = bits & 1, (bits >> 1) & 1
-    upper, lower = (bits >> 2) & 1, bits >> 3
-    word = letter | digit
-    start = word ^ _then(word, word, 1)
-    two = _then(letter, letter, 1)
-    four = _then(two, two, 2)
-    five = _then(letter, four, 4)
-    flagged = [
-        (start, _WORD_START),
-        (five, _FIFTH_LETTER),
-        (_then(four, five, 5), _NINTH_LETTER),
-        (_then(lower, upper, 1), _HUMP),
-        (_then(upper, upper, 1), _CAPITAL),
-    ]
-    if digit.any():
-        two = _then(digit, digit, 1)
-        three = _then(digit, two, 2)
-        four = _then(digit, three, 3)
-        flagged += [
-            (two ^ three, _SECOND_DIGIT),
-            (three ^ four, _THIRD_DIGIT),
-            (four, _FOURTH_DIGIT),
-            (_then(letter, digit, 1), _DIGIT_AFTER_LETTER),
-        ]
-    for flags, units in flagged:
-        flags *= np.uint8(units)
-        cost += flags
-    return cost
+    """The cost of each character but the first _CONTEXT, in 64ths of a token."""
+    codes = _encode(text)
+    # Both bits of a run at once; each of these starts later in the text by one less than its number.
+    two = codes[1:] & codes[:-1]
+    three = two[1:] & codes[:-2]
+    four = two[2:] & two[:-2]
+    five = four[1:] & codes[:-4]
+    nine = five[4:] & four[:-5]
+    index = codes[_CONTEXT:] & _OWN
+    index |= codes[_CONTEXT - 1 : -1] & _BEFORE
+    index |= five[_CONTEXT - 4 :] & _LETTER
+    index |= (nine[_CONTEXT - 8 :] & _LETTER) << 1
+    index |= (three[_CONTEXT - 2 :] & _DIGIT) >> 1
+    index |= four[_CONTEXT - 3 :] & _DIGIT
+    return np.frombuffer(index.tobytes().translate(_COSTS), np.uint8)
 
 
 def running_units(text: str) -> npt.NDArray[np.int32]:
@@ -130,10 +157,10 @@ def running_units(text: str) -> npt.NDArray[np.int32]:
     sums = np.zeros(len(text) + 1, np.int32)
     for start in range(0, len(text), _BLOCK_CHARACTERS):
         end = min(start + _BLOCK_CHARACTERS, len(text))
-        before = min(start, _CONTEXT)
-        costs = _block_costs(text[start - before : end])
-        np.cumsum(costs[before:], dtype=np.int32, out=sums[start + 1 : end + 1])
-        sums[start + 1 : end + 1] += sums[start]
+        before = text[start - _CONTEXT : start] if start else " " * _CONTEXT
+        block = sums[start + 1 : end + 1]
+        np.cumsum(_block_costs(before + text[start:end]), dtype=np.int32, out=block)
+        block += sums[start]
     return sums
 
 
