@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 import structlog
 from starlette.applications import Starlette
@@ -24,7 +24,9 @@ MCP_PATHS = ("/mcp", "/mcp/{project}", "/mcp/{project}/{surface}")
 PROBLEM = "application/problem+json"
 
 
-def build_app(mcp: ASGIApp, readiness: Callable[[], Awaitable[Readiness]], *, serve_metrics: bool) -> Starlette:
+def build_app(
+    mcp: ASGIApp, readiness: Callable[[], Awaitable[Readiness]], *, serve_metrics: bool, routes: Sequence[Route] = ()
+) -> Starlette:
     """The ASGI app; no path is ever redirected."""
 
     async def ready(_: Request) -> Response:
@@ -32,7 +34,7 @@ def build_app(mcp: ASGIApp, readiness: Callable[[], Awaitable[Readiness]], *, se
         body = {"ready": not state.reason, "searched_by": state.searched_by, "reason": state.reason}
         return Response(json.dumps(body) + "\n", 503 if state.reason else 200, media_type="application/json")
 
-    routes = [Route(path + end, mcp) for path in MCP_PATHS for end in ("", "/")]
+    routes = [*routes, *(Route(path + end, mcp) for path in MCP_PATHS for end in ("", "/"))]
     routes += [Route("/livez", live_response), Route("/readyz", ready)]
     if serve_metrics:
         routes.append(Route("/metrics", metrics_response))

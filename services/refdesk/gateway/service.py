@@ -7,6 +7,7 @@ import contextlib
 import time
 
 from starlette.applications import Starlette
+from starlette.routing import Route
 
 from refdesk.api.docstore.v1.docstore_protocol import Docstore
 from refdesk.api.embedder.v1.embedder_protocol import Embedder
@@ -15,6 +16,8 @@ from refdesk.api.search.v1.search_protocol import Search
 from refdesk.gateway.answers import SearchCore
 from refdesk.gateway.catalog import Catalog
 from refdesk.gateway.endpoint import McpEndpoint
+from refdesk.gateway.events import PATH as EVENTS_PATH
+from refdesk.gateway.events import EventsEndpoint
 from refdesk.gateway.http import build_app
 from refdesk.gateway.readiness import Readiness, ReadinessCheck
 from refdesk.gateway.settings import GatewaySettings
@@ -51,12 +54,18 @@ class GatewayService:
         docs = DocsSurface(docstore, core, catalog, tokens, settings.search_max_result_chars)
         targets = Targets(catalog, {docs.name: docs}, structured_output=settings.structured_output)
         self._endpoint = McpEndpoint(settings, targets)
+        self._events = EventsEndpoint(settings, docstore, ingest)
         self._check = ReadinessCheck(catalog, search)
         self._readiness = STARTING
         self._checked_at = 0.0
         self._stop = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
-        self._app = build_app(self._endpoint, self.readiness, serve_metrics=settings.serve_metrics)
+        self._app = build_app(
+            self._endpoint,
+            self.readiness,
+            serve_metrics=settings.serve_metrics,
+            routes=[Route(EVENTS_PATH, self._events.receive, methods=["POST"])],
+        )
 
     @property
     def app(self) -> Starlette:
@@ -81,6 +90,7 @@ class GatewayService:
         """Ends; calls under way are cut off, so HTTP is drained first by whoever serves `app`."""
         self._stop.set()
         self._readiness = Readiness("the gateway is stopping")
+        await self._events.hints.close()
         tasks, self._tasks = self._tasks, []
         for task in tasks[1:]:
             task.cancel()

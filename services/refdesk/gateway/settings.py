@@ -30,6 +30,15 @@ class GatewaySettings(BaseModel):
     count_seconds: float = Field(1.0, gt=0, le=10, description="Longest time that counting tokens may take.")
     concurrent_calls: int = Field(16, ge=1, description="Calls that run at once.")
     queued_calls: int = Field(32, ge=0, description="Calls that wait for their turn; more are refused at once.")
+    event_max_bytes: int = Field(
+        1024 * 1024, ge=1, description="Most bytes of the data of one change event that a source system sends."
+    )
+    events_per_batch: int = Field(256, ge=1, le=1024, description="Most change events of one batch.")
+    concurrent_pushes: int = Field(
+        8,
+        ge=1,
+        description="Requests with change events that are taken in at once; twice as many wait, more are refused.",
+    )
     catalog_seconds: float = Field(1.0, ge=0, description="How old the catalog and the counts may be in an answer.")
     search_max_result_chars: int = Field(
         12_000, ge=1_000, le=20_000, description="Most characters of a search answer; alias SEARCH_MAX_RESULT_CHARS."
