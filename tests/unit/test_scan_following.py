@@ -146,6 +146,13 @@ async def test_a_document_that_comes_back_is_announced_again(desk: Desk) -> None
         (desk.folder / "a.txt").rename(desk.folder / "a.md")
 
 
+async def test_a_sync_that_is_asked_for_is_announced_though_the_queue_saw_the_same_change_a_moment_ago(desk: Desk) -> None:
+    desk.write("a.md")
+    await desk.sync()
+    await desk.sync()  # nothing was worked off: records that were set back look the same
+    assert names(desk.events.published) == [("changed", "a.md")] * 2
+
+
 async def test_a_load_is_bulk_and_an_edit_is_not(desk: Desk) -> None:
     desk.write(*(f"{number}.md" for number in range(51)))
     await desk.sync()

@@ -8,6 +8,7 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
+from uuid import uuid4
 
 import structlog
 
@@ -214,7 +215,8 @@ class Follower:
     ) -> None:
         events = make_events(self._project, self._settings.name, plan, verdict.allowed, known, now())
         fresh = events if again else self._announced.leave_out(events, time.monotonic())
-        await self._events.publish(fresh)
+        # Somebody who asks again may know better than the queue, which takes the same change within two minutes for a repetition.
+        await self._events.publish([replace(event, id=uuid4().hex) for event in fresh] if again else fresh)
         self._announced.note(fresh, time.monotonic())
         if within is None:
             self._announced.keep({event.path for event in events})
