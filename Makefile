@@ -14,7 +14,7 @@ Q ?=
 
 LOCKS := requirements.lock requirements-dev.lock
 
-.PHONY: help up ask status doctor test check format generate lock eval bench engines engines-stop setup setup-dev model clean
+.PHONY: help up ask status doctor test check format generate lock eval bench faults engines engines-stop setup setup-dev model clean
 
 help: ## Lists the targets.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -62,6 +62,9 @@ eval: setup-dev model ## Asks our own questions of real documentation and prints
 
 bench: setup-dev model ## Measures, and prints the table.
 	PYTHONPATH=tests $(BIN)/python -m benchmarks.run
+
+faults: setup-dev model ## Breaks a whole deployment in every way, 20 times each, and checks the invariants: make faults ROWS="kill stall" TIMES=2.
+	PYTHONPATH=tests $(BIN)/python -m faults.run $(ROWS) --times $(or $(TIMES),20)
 
 engines: setup-dev ## Starts an OpenSearch and a nats-server in the background, empty, and prints their URLs.
 	@PYTHONPATH=tests $(BIN)/python -m servers.engines start

@@ -104,7 +104,7 @@ def main() -> int:
                     flush=True,
                 )
                 for problem in outcome.problems[:20]:
-                    print(f"    {problem}", flush=True)
+                    print(f"    {problem[:600]}", flush=True)
     return 1 if broken else 0
 
 
