@@ -262,9 +262,20 @@ async def test_what_has_no_room_within_the_budget_is_busy(client: OpenSearchClie
 
 
 async def test_a_request_without_room_is_sent_again(client: OpenSearchClient, gate: Gate) -> None:
-    gate.answers += [(429, {"error": {"type": "circuit_breaking_exception"}}), (503, "no backend")]
+    refusals = [(429, "circuit_breaking_exception"), (503, "cluster_block_exception"), (503, "node_closed_exception")]
+    gate.answers += [(status, {"error": {"type": kind}}) for status, kind in refusals]
     assert await write(client, index_thing(client, "a", size=1)) == [Ending.DONE]
-    assert len(gate.seen) == 3
+    assert len(gate.seen) == 4
+
+
+async def test_what_a_proxy_may_have_passed_on_is_read_again_but_not_written_again(
+    client: OpenSearchClient, gate: Gate
+) -> None:
+    gate.answers += [(503, "upstream reset")]
+    with pytest.raises(Unavailable, match="not there for its proxy"):
+        await write(client, index_thing(client, "a", size=1))
+    gate.answers += [(503, "upstream reset")]
+    assert await read_things(client, "a") == [None]
 
 
 @pytest.mark.parametrize("block", ["read_only_allow_delete", "write", "read_only"])
@@ -357,6 +368,18 @@ async def test_a_request_that_is_wrong_is_our_defect_and_repeats_no_words_of_the
     with pytest.raises(Internal) as caught:
         await search_hits(client, Index("things", FIELDS).alias(client), {"query": {"no_such_query": {}}})
     assert "unknown query" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("status", "body"), [(404, "<html>"), (502, "bad gateway"), (200, "<html>"), (400, {"fault": 1})]
+)
+async def test_what_something_else_answers_blames_no_document(
+    client: OpenSearchClient, gate: Gate, status: int, body: object
+) -> None:
+    for work in (lambda: write(client, index_thing(client, "1", size=1)), lambda: read_things(client, "1")):
+        gate.answers[:] = [(status, body)] * 20
+        with pytest.raises(Unavailable, match=r"is no OpenSearch; check docstore\.url"):
+            await work()
 
 
 async def test_a_closed_client_says_so_and_closing_twice_does_no_harm(gate: Gate) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from refdesk.engines.opensearch.settings import OpenSearchSettings
-from refdesk.errors import InvalidArgument
+from refdesk.errors import InvalidArgument, Unavailable
 
 PLAIN, ENCRYPTED = "opensearch", "opensearch+tls"
 SCHEMES = (PLAIN, ENCRYPTED)
@@ -85,8 +85,11 @@ class Credentials:
         if bool(self._user) != bool(self._file):
             raise InvalidArgument(f"set both {names.group}.user and {names.group}.password_file, or neither")
 
-    def header(self) -> dict[str, str]:
-        """Empty where nobody is named. Raises: InvalidArgument naming the setting where the file cannot be read."""
+    def header(self, *, starting: bool = False) -> dict[str, str]:
+        """Empty where nobody is named.
+
+        Raises: Unavailable naming the setting where the file cannot be read; with `starting` InvalidArgument.
+        """
         if self._file is None:
             return {}
         try:
@@ -97,7 +100,6 @@ class Credentials:
                 encoded = base64.b64encode(f"{self._user}:{password}".encode()).decode()
                 self._header, self._seen = {"authorization": f"Basic {encoded}"}, seen
         except (OSError, UnicodeDecodeError):
-            raise InvalidArgument(
-                f"{self._names.group}.password_file cannot be read; name a file with the password"
-            ) from None
+            failure = InvalidArgument if starting else Unavailable
+            raise failure(f"{self._names.group}.password_file cannot be read; name a file with the password") from None
         return self._header

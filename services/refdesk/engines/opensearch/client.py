@@ -130,13 +130,19 @@ class OpenSearchClient:
         pauses = Pauses(budget_seconds)
         while True:
             try:
-                return await self._send(method, path, body, params)
+                answer = await self._send(method, path, body, params, starting=starting)
             except OpenSearchException as error:
                 failure = self.faults.translate(error, starting=starting)
                 if not _may_repeat(error, failure, is_read=is_read) or not await pauses.rest():
                     raise failure from None
+            else:
+                if isinstance(answer, Mapping):
+                    return answer
+                raise self.faults.no_opensearch(200, starting=starting)
 
-    async def _send(self, method: str, path: str, body: object, params: Mapping[str, Any] | None) -> Any:
+    async def _send(
+        self, method: str, path: str, body: object, params: Mapping[str, Any] | None, *, starting: bool
+    ) -> Any:
         if self._driver is None:
             raise Unavailable(f"OpenSearch of {self.names.url} is not open")
         return await self._driver.transport.perform_request(
@@ -145,7 +151,7 @@ class OpenSearchClient:
             params=dict(params or {}),
             body=body,
             timeout=max(0.001, remaining_seconds(self.settings.request_timeout_seconds)),  # 0 would mean no limit
-            headers=self._credentials.header(),
+            headers=self._credentials.header(starting=starting),
         )
 
     def _open_driver(self) -> AsyncOpenSearch:

@@ -62,7 +62,7 @@ class Faults:
         if isinstance(error, NoConnection):
             return self._translate_connection(error.info, lasting)
         if not isinstance(error, TransportError):
-            return Unavailable(f"OpenSearch at {self._address} gave an answer that is none; check {self._names.url}")
+            return self.no_opensearch(200, starting=starting)
         status = error.status_code if isinstance(error.status_code, int) else 0
         return self.translate_status(status, _cause(error.info), lasting)
 
@@ -84,15 +84,24 @@ class Faults:
                 f"OpenSearch at {self._address} refuses {who}; check {self._names.group}.user and "
                 f"{self._names.group}.password_file, and what that user may do"
             )
+        if status == 503 and not kind:  # a proxy's, which may have passed the request on before
+            return Unavailable(f"OpenSearch at {self._address} is not there for its proxy")
         if status in NO_ROOM:
             return Busy(f"OpenSearch at {self._address} has no room for more at the moment", retry_after_seconds=1)
         # A reason may repeat a document's text, so the log has the kind alone.
         _log.warning("opensearch_refused", status=status, kind=kind)
+        if not kind and status != 413:
+            return self.no_opensearch(status, starting=lasting is InvalidArgument)
         if status == 413:
             return Refused(f"OpenSearch at {self._address} takes no request of this size", TOO_LARGE)
         if 400 <= status < 500:
-            return Refused(f"OpenSearch at {self._address} cannot take this ({kind or status})", kind)
-        return Unavailable(f"OpenSearch at {self._address} failed ({kind or status}); its log says why")
+            return Refused(f"OpenSearch at {self._address} cannot take this ({kind})", kind)
+        return Unavailable(f"OpenSearch at {self._address} failed ({kind}); its log says why")
+
+    def no_opensearch(self, status: int, *, starting: bool) -> RefdeskError:
+        """What to raise for an answer that OpenSearch never gives: a proxy's own, or another service's."""
+        kind = InvalidArgument if starting else Unavailable
+        return kind(f"what answers at {self._address} with {status} is no OpenSearch; check {self._names.url}")
 
     def _translate_block(self, status: int) -> RefdeskError:
         if status == 503:  # no manager elected, or its state not read yet
