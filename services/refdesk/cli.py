@@ -10,6 +10,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+from refdesk.cli_generation import generation_app
 from refdesk.errors import RefdeskError
 
 app = typer.Typer(
@@ -206,6 +207,8 @@ def _fail(message: str) -> NoReturn:
     sys.stderr.write(f"refdesk: {message}\n")
     raise typer.Exit(1)
 
+
+app.add_typer(generation_app(_call), name="generation")
 
 if __name__ == "__main__":
     main()

@@ -46,9 +46,11 @@ async def run(target: str, config: str) -> None:
 
 
 def _build_operator(app: App) -> Starlette:
-    from refdesk.gateway.operator import build_operator  # only the gateway's process has a use for it
+    from refdesk.gateway.comparing import Comparison  # only the gateway's process has a use for these
+    from refdesk.gateway.operator import build_operator
 
-    return build_operator(app.hold("docstore"), app.hold("ingest"))
+    docstore = app.hold("docstore")
+    return build_operator(docstore, app.hold("ingest"), Comparison(docstore, app.hold("search"), app.hold("embedder")))
 
 
 def _bind_operator(listen: str) -> socket.socket:

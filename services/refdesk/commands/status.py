@@ -8,6 +8,7 @@ import urllib.request
 from collections.abc import Iterator
 from typing import Any
 
+from refdesk.commands.generation_lines import generation_lines
 from refdesk.desk import find_url
 from refdesk.errors import InvalidArgument, NotFound, RefdeskError, Unavailable
 from refdesk.gateway.operator import PREFIX
@@ -16,13 +17,14 @@ TIMEOUT_SECONDS = 120.0
 REASONS: dict[int, type[RefdeskError]] = {400: InvalidArgument, 404: NotFound}
 
 
-def operate(path: str, *, post: bool = False) -> dict[str, Any]:
-    """Calls one path of the operator API of the running desk.
+def operate(path: str, *, post: bool = False, body: Any = None) -> dict[str, Any]:
+    """Calls one path of the operator API of the running desk, with a body of JSON where one is given.
 
     Raises: NotFound where no desk runs or it knows no such thing; Unavailable when it does not answer.
     """
     url = operator_url(path)
-    request = urllib.request.Request(url, method="POST" if post else "GET")
+    data = json.dumps(body).encode() if body is not None else None
+    request = urllib.request.Request(url, data, method="POST" if post else "GET")
     try:
         with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as answer:
             return dict(json.load(answer))
@@ -56,6 +58,8 @@ def status_lines(status: dict[str, Any]) -> Iterator[str]:
             yield f"  source {source['name']} ({source['kind']}): {state}, {int(source['listed_count']):,} documents listed"
             if source["message"]:
                 yield f"    {source['message']}"
+        if len(project["generations"]) > 1 or project["generations"][0]["message"]:
+            yield from (f"  {line}" for line in generation_lines(project["generations"]))
         count = int(project["report_count"])
         if count:
             yield f"  not indexed, or with a remark: {count:,}"

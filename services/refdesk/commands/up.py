@@ -18,6 +18,7 @@ from refdesk.commands.stopping import stop_signal
 from refdesk.desk import UNNAMED_DATA, Desk, default_data, remove_note, source_name, write_note
 from refdesk.embedder.models import find_models
 from refdesk.errors import InvalidArgument
+from refdesk.gateway.comparing import Comparison
 from refdesk.gateway.operator import beside, build_operator
 from refdesk.settings import Settings, load_here
 
@@ -55,7 +56,8 @@ async def up(options: UpOptions) -> None:
         desk = Desk(f"http://{options.host}:{listener.getsockname()[1]}", os.getpid(), str(data))
         progress = Progress(app, desk)
         stop = stop_signal()
-        operator = build_operator(app.hold("docstore"), app.hold("ingest"))
+        docstore, search, embedder = (app.hold(component) for component in ("docstore", "search", "embedder"))
+        operator = build_operator(docstore, app.hold("ingest"), Comparison(docstore, search, embedder))
         async with served(beside(app.services["gateway"].app, operator), listener):
             try:
                 await start(app)

@@ -1,4 +1,4 @@
-"""The operator API of a desk on loopback: status, source sync, reconcile; agents never see it, and a browser's page is refused."""
+"""The operator API of a desk on loopback: status, sync, backup, generations; agents never see it, and a browser's page is refused."""
 
 from __future__ import annotations
 
@@ -22,8 +22,10 @@ from refdesk.api.docstore.v1.docstore_protocol import Docstore
 from refdesk.api.ingest.v1 import ingest_pb2
 from refdesk.api.ingest.v1.ingest_protocol import Ingest
 from refdesk.gateway.backup import pack, read_backup, restore_backup, unpack
+from refdesk.gateway.comparing import Comparison
 from refdesk.gateway.failures import problem_body, problem_headers, status_code
 from refdesk.gateway.http import PROBLEM
+from refdesk.gateway.operator_generations import generation_routes
 
 PREFIX = "/api/operator"
 
@@ -38,8 +40,8 @@ def beside(app: ASGIApp, operator: ASGIApp) -> ASGIApp:
     return choose
 
 
-def build_operator(docstore: Docstore, ingest: Ingest) -> Starlette:
-    """The operator API over the two services that it asks."""
+def build_operator(docstore: Docstore, ingest: Ingest, comparison: Comparison) -> Starlette:
+    """The operator API over the services that it asks."""
 
     async def read_status(_: Request) -> Response:
         projects = (await docstore.list_projects(docstore_pb2.ListProjectsRequest())).projects
@@ -73,6 +75,7 @@ def build_operator(docstore: Docstore, ingest: Ingest) -> Starlette:
         Route(f"{PREFIX}/restore", take_backup, methods=["POST"]),
         Route(f"{PREFIX}/projects/{{project}}/sources/{{source}}/sync", sync_source, methods=["POST"]),
         Route(f"{PREFIX}/projects/{{project}}/reconcile", reconcile_project, methods=["POST"]),
+        *generation_routes(ingest, comparison, PREFIX),
     ]
     app = Starlette(routes=routes, exception_handlers={errors.RefdeskError: _failed})
     app.add_middleware(_RefusePages)
@@ -114,10 +117,12 @@ async def _project_status(docstore: Docstore, ingest: Ingest, project: docstore_
     )
     reports = await docstore.list_reports(docstore_pb2.ListReportsRequest(project=project.slug, limit=50))
     status = await ingest.get_status(ingest_pb2.GetStatusRequest(project=project.slug))
+    generations = await ingest.list_generations(ingest_pb2.ListGenerationsRequest(project=project.slug))
     return {
         "project": project.slug,
         "model": project.model_id,
         "generation": project.live_generation,
+        "generations": _plain(generations)["generations"],
         "stats": _plain(stats),
         "ingest": _plain(status),
         "reports": [_plain(report) for report in reports.reports],
