@@ -9,8 +9,11 @@ from typing import Any
 
 import pytest
 
-from engines.entries import EVERYWHERE, HANDBOOK, USUAL, hash_of, sweep_item, vector_item, vector_of
+from engines.entries import EVERYWHERE, HANDBOOK, USUAL, hash_of, id_of, sweep_item, vector_item, vector_of
+from refdesk.search.engines import edge_shard
 from refdesk.search.engines.edge_index import PART, EdgeIndex
+from refdesk.search.engines.edge_process import VectorProcess
+from refdesk.search.engines.interface import Entry, Grain
 
 pytestmark = pytest.mark.anyio
 MANY = 10 * PART
@@ -46,3 +49,17 @@ async def test_what_goes_in_parts_is_answered_whole(engine: EdgeIndex) -> None:
     assert (await engine.find_vectors(HANDBOOK, hashes)).keys() == set(hashes)
     swept = await engine.sweep(HANDBOOK, [sweep_item(f"d{n}", 1) for n in range(MANY)])
     assert [one.deleted_count for one in swept] == [1, 0] * (MANY // 2)
+
+
+def test_a_listing_is_read_in_parts_and_answered_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(edge_shard, "LISTED_ENTRIES", 4)
+    process = VectorProcess(tmp_path)
+    process.write(HANDBOOK, "model", items(10))
+    pages = [process.list_entries(HANDBOOK, ("", ""), 6, anew=True)]
+    while pages[-1] is None:
+        pages.append(process.list_entries(HANDBOOK, ("", ""), 6, anew=False))
+    assert len(pages) == 3  # ten entries, four at a time
+    rest = process.list_entries(HANDBOOK, pages[-1][-1][:2], 6, anew=False)
+    entries = [Entry(id_of(f"d{n}"), id_of(f"a{n}"), Grain.CHUNK, 1) for n in range(10)]
+    assert [*pages[-1], *(rest or [])] == sorted(entries)
+    process.close()

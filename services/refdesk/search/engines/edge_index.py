@@ -110,8 +110,10 @@ class EdgeIndex:
 
     async def list_entries(self, index: IndexName, after: tuple[str, str], limit: int) -> list[Entry]:
         """The next entries in order. Raises: Unavailable."""
-        entries: list[Entry] = await self._call("list_entries", index, after, limit)
-        return entries
+        page: list[Entry] | None = await self._call("list_entries", index, after, limit, after == ("", ""))
+        while page is None:
+            page = await self._call("list_entries", index, after, limit, False)
+        return page
 
     async def search(self, index: IndexName, vector: bytes, narrowed: Filter, candidates: Candidates) -> Found:
         """The nearest chunks and documents. Raises: InvalidArgument for a vector of another dimension; Unavailable."""

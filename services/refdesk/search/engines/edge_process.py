@@ -7,7 +7,9 @@ import time
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from refdesk import failpoints
 from refdesk.child import serve
@@ -30,7 +32,26 @@ from refdesk.search.engines.interface import (
 OPEN_SHARDS = 8
 """Shards that stay open; one more closes the one that was not used for longest, and opening costs tens of milliseconds."""
 LISTING_SECONDS = 10.0
-"""How long the pages of a listing come from what was read for its first one."""
+"""How long the pages of a listing come from one reading."""
+
+
+@dataclass
+class _Listing:
+    """What the pages of one listing come from: read a part at a time, so that searches have their turn, then sorted."""
+
+    entries: list[Entry] = field(default_factory=list)
+    offset: Any = None
+    is_whole: bool = False
+    read_at: float = field(default_factory=time.monotonic)
+
+    def add(self, entries: Sequence[Entry], offset: Any) -> None:
+        """Adds a part; without an offset it was the last."""
+        self.entries += entries
+        self.offset = offset
+        self.is_whole = offset is None
+        self.read_at = time.monotonic()
+        if self.is_whole:
+            self.entries.sort()
 
 
 class VectorProcess:
@@ -40,7 +61,7 @@ class VectorProcess:
         self._root = root
         self._shards: OrderedDict[IndexName, EdgeShard] = OrderedDict()
         self._unflushed: set[IndexName] = set()
-        self._listing: tuple[IndexName, float, list[Entry]] | None = None
+        self._listings: dict[IndexName, _Listing] = {}
 
     def list_unoptimized(self, least_count: int) -> list[IndexName]:
         """Indices of which more than `least_count` points have to be scanned."""
@@ -80,7 +101,7 @@ class VectorProcess:
         if (shard := self._shards.pop(index, None)) is not None:
             shard.close()
         self._unflushed.discard(index)
-        self._listing = None
+        self._listings.pop(index, None)
         try:
             return delete_index(self._root, self._folder(index))
         except OSError as error:
@@ -91,22 +112,25 @@ class VectorProcess:
         shard = self._find(index)
         return {} if shard is None else shard.find_vectors(text_hashes)
 
-    def list_entries(self, index: IndexName, after: tuple[str, str], limit: int) -> list[Entry]:
-        """A page of entries; pages that follow soon come from one reading."""
-        now = time.monotonic()
-        if (
-            after == ("", "")
-            or self._listing is None
-            or self._listing[0] != index
-            or now - self._listing[1] > LISTING_SECONDS
-        ):
+    def list_entries(self, index: IndexName, after: tuple[str, str], limit: int, anew: bool) -> list[Entry] | None:
+        """A page of entries; None: a part of what the pages come from was read, call again."""
+        listing = self._take_listing(index, anew=anew)
+        if not listing.is_whole:
             shard = self._find(index)
-            self._listing = (index, now, [] if shard is None else shard.list_entries())
-        entries = self._listing[2]
-        start = bisect_right(entries, after, key=lambda entry: entry[:2])
-        if start + limit >= len(entries):
-            self._listing = None
-        return entries[start : start + limit]
+            listing.add(*((), None) if shard is None else shard.read_entries(listing.offset))
+            if not listing.is_whole:
+                return None
+        start = bisect_right(listing.entries, after, key=lambda entry: entry[:2])
+        if start + limit >= len(listing.entries):
+            del self._listings[index]
+        return listing.entries[start : start + limit]
+
+    def _take_listing(self, index: IndexName, *, anew: bool) -> _Listing:
+        oldest = time.monotonic() - LISTING_SECONDS
+        self._listings = {name: one for name, one in self._listings.items() if one.read_at > oldest}
+        if anew or index not in self._listings:
+            self._listings[index] = _Listing()
+        return self._listings[index]
 
     def search(self, index: IndexName, vector: bytes, narrowed: Filter, candidates: Candidates) -> Found:
         """What is nearest to a vector."""
