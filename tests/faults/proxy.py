@@ -85,7 +85,7 @@ class Proxy:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         host, _, port = self.target.rpartition(":")
-        if self._mood is Mood.DROP:
+        if self._mood is Mood.DROP or not port:
             writer.transport.abort()
             return
         try:

@@ -9,6 +9,7 @@ import random
 import signal
 import subprocess
 import sys
+import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -204,8 +205,10 @@ class Stand:
 
 
 @contextmanager
-def stand(docs: Path, data: Path, model: Path, *, on_opensearch: bool = False) -> Iterator[Stand]:
-    """Starts everything and ends it with the block, whatever happens in it."""
+def stand(
+    docs: Path, data: Path, model: Path, *, on_opensearch: bool = False, engines_after: float | None = None
+) -> Iterator[Stand]:
+    """Starts everything, the engines so many seconds after the services where that is given, and ends it with the block."""
     data.mkdir(parents=True)
     with ExitStack() as stack:
         one = Stand(docs, data, model)
@@ -215,17 +218,26 @@ def stand(docs: Path, data: Path, model: Path, *, on_opensearch: bool = False) -
             proxy = one.proxies[link] = Proxy()
             proxy.start()
             stack.callback(proxy.close)
-        one.restart_nats()
         if on_opensearch:
             one.opensearch = OpenSearchServer(data / "opensearch")
             stack.callback(one.opensearch.stop)
-            one.restart_opensearch()
+        if engines_after is None:
+            _start_engines(one)
         _write_services(one)
         stack.callback(_kill_all, one)
         for service in one.services.values():
             service.start()
+        if engines_after is not None:
+            time.sleep(engines_after)
+            _start_engines(one)
         one.wait_until_whole()
         yield one
+
+
+def _start_engines(one: Stand) -> None:
+    one.restart_nats()
+    if one.opensearch is not None:
+        one.restart_opensearch()
 
 
 def _write_services(one: Stand) -> None:

@@ -12,6 +12,7 @@ from refdesk.docstore.engines.raw_interface import RawPut
 from refdesk.docstore.raw_documents import RawDocuments
 from refdesk.docstore.restoring import UNRECORDED, restored, restored_push
 from refdesk.docstore.settings import DocstoreSettings
+from refdesk.engines.late import waiting_reason
 from refdesk.errors import AlreadyExists, InvalidArgument, NotFound
 
 PAGE_SIZE, MAX_PAGE_SIZE = 200, 1000
@@ -53,7 +54,7 @@ class DocstoreService:
 
     def not_ready_reason(self) -> str:
         """ "" when it can serve."""
-        return self._not_ready_reason
+        return self._not_ready_reason or waiting_reason(self._store)
 
     async def get_documents(self, request: pb.GetDocumentsRequest) -> pb.GetDocumentsResponse:
         """Records by id or by path, an item for each."""

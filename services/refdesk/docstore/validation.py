@@ -47,12 +47,12 @@ def choose_limit(asked: int, name: str, *, default: int, most: int) -> int:
 def check_put(item: pb.PutDocumentsItem, max_text_characters: int) -> None:
     """Raises: InvalidArgument for a record that could not be read back as it claims to be, or of a revision that does not follow."""
     document = item.document
+    check_record(document, max_text_characters)
     if item.expected_revision < 0 or document.revision != item.expected_revision + 1:
         raise InvalidArgument(
-            f"revision of {document.path[:200]} is {document.revision}; "
+            f"revision of {document.path} is {document.revision}; "
             f"it must be the expected one ({item.expected_revision}) plus 1"
         )
-    check_record(document, max_text_characters)
 
 
 def check_record(document: pb.Document, max_text_characters: int) -> None:

@@ -6,6 +6,7 @@ import asyncio
 
 from refdesk.api.embedder.v1.embedder_protocol import Embedder
 from refdesk.api.search.v1 import search_pb2 as pb
+from refdesk.engines.late import waiting_reason
 from refdesk.errors import InvalidArgument
 from refdesk.search import messages
 from refdesk.search.engines.interface import KeywordIndex, VectorIndex, Written
@@ -36,8 +37,11 @@ class SearchService:
         await asyncio.gather(self._words.close(), self._vectors.close())
 
     def not_ready_reason(self) -> str:
-        """Empty when searches can be answered."""
-        return "" if self._is_started else "indices are being opened"
+        """Empty when searches can be answered, by one of the two at least."""
+        if not self._is_started:
+            return "indices are being opened"
+        reasons = [waiting_reason(engine) for engine in (self._words, self._vectors)]
+        return "; ".join(reasons) if all(reasons) else ""
 
     async def write_words(self, request: pb.WriteWordsRequest) -> pb.WriteWordsResponse:
         """Writes chunks and whole documents to the keyword index."""

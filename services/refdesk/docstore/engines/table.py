@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
 from refdesk.docstore.engines.interface import DocumentStore
 from refdesk.docstore.engines.sqlite.store import SqliteStore
 from refdesk.docstore.settings import DocstoreSettings
+from refdesk.engines.late import Late
 from refdesk.engines.opensearch.address import SCHEMES
 from refdesk.errors import InvalidArgument
 
@@ -27,7 +29,8 @@ def _choose_file(settings: DocstoreSettings, data: Path) -> DocumentStore:
 def _choose_opensearch(settings: DocstoreSettings, data: Path) -> DocumentStore:
     from refdesk.docstore.engines.opensearch.store import OpenSearchStore  # its driver is slow to import
 
-    return OpenSearchStore(settings)
+    store = OpenSearchStore(settings)
+    return cast(DocumentStore, Late(store, store.open))
 
 
 ENGINES: dict[str, Callable[[DocstoreSettings, Path], DocumentStore]] = {

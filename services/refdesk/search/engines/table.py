@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
+from refdesk.engines.late import Late
 from refdesk.engines.opensearch.address import SCHEMES
 from refdesk.errors import InvalidArgument
 from refdesk.search.engines.edge_index import EdgeIndex
@@ -23,7 +24,8 @@ _Build = Callable[[SearchSettings, Path], _Engine]
 def _open_opensearch(settings: SearchSettings, folder: Path) -> KeywordIndex:
     from refdesk.search.engines.opensearch_index import OpenSearchIndex  # its driver is slow to import
 
-    return OpenSearchIndex(settings)
+    index = OpenSearchIndex(settings)
+    return cast(KeywordIndex, Late(index, index.start))
 
 
 KEYWORD_ENGINES: dict[str, _Build[KeywordIndex]] = {
@@ -35,7 +37,8 @@ KEYWORD_ENGINES: dict[str, _Build[KeywordIndex]] = {
 def _open_qdrant(settings: SearchSettings, folder: Path) -> VectorIndex:
     from refdesk.search.engines.qdrant_index import QdrantIndex  # takes seconds to import, and most desks have none
 
-    return QdrantIndex(settings)
+    index = QdrantIndex(settings)
+    return cast(VectorIndex, Late(index, index.start))
 
 
 VECTOR_ENGINES: dict[str, _Build[VectorIndex]] = {
