@@ -40,6 +40,8 @@ class Row:
     name: str
     breaks: tuple[Break, ...]
     on_opensearch: bool = False
+    sets_back: bool = False
+    """Records end up older than the index."""
 
 
 def kill(name: str) -> Break:
@@ -187,7 +189,7 @@ ROWS = (
         ),
     ),
     Row("streams", (lose_streams,)),
-    Row("set-back", (restore_old_files,)),
+    Row("set-back", (restore_old_files,), sets_back=True),
     Row("twice", (hint_twice,)),
     Row(
         "opensearch",

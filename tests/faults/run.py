@@ -65,7 +65,7 @@ def run_row(row: Row, seed: int, folder: Path, model: Path, events: int = EVENTS
         codes = one.end()
         if any(codes):
             problems.append(f"exit codes {codes}: {one.desk.tail()}")
-        problems += asyncio.run(audit(data, docs, docs.name, model, one.engines))
+        problems += asyncio.run(audit(data, docs, docs.name, model, one.engines, set_back=row.sets_back))
     degraded = sum(1 for one in questions.asked if one.mode not in ("hybrid", ""))
     failed = sum(1 for one in questions.asked if not one.mode)
     return Outcome(row.name, seed, edits.done, len(questions.asked), degraded, failed, problems)

@@ -9,7 +9,6 @@ import random
 import signal
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -124,6 +123,13 @@ class Stand:
                 return
         raise AssertionError(f"{name} is not ready after {seconds} s: {self.desk.tail()}")
 
+    def wait_until_missed(self) -> None:
+        """Waits until a service says that an engine is not there. Raises: AssertionError when time ran out."""
+        for _ in ticks(START_SECONDS, every=0.1):
+            if "an engine cannot be used yet" in self.desk.log.read_text():
+                return
+        raise AssertionError(f"no engine was missed: {self.desk.tail()}")
+
     def wait_until_whole(self, seconds: float = START_SECONDS) -> None:
         """Waits until words and vectors of all that the folder holds are there and answers say nothing of anything missing.
 
@@ -206,9 +212,9 @@ class Stand:
 
 @contextmanager
 def stand(
-    docs: Path, data: Path, model: Path, *, on_opensearch: bool = False, engines_after: float | None = None
+    docs: Path, data: Path, model: Path, *, on_opensearch: bool = False, engines_last: bool = False
 ) -> Iterator[Stand]:
-    """Starts everything, the engines so many seconds after the services where that is given, and ends it with the block."""
+    """Starts everything, the engines once a service misses them where they are to come last, and ends it with the block."""
     data.mkdir(parents=True)
     with ExitStack() as stack:
         one = Stand(docs, data, model)
@@ -221,14 +227,14 @@ def stand(
         if on_opensearch:
             one.opensearch = OpenSearchServer(data / "opensearch")
             stack.callback(one.opensearch.stop)
-        if engines_after is None:
+        if not engines_last:
             _start_engines(one)
         _write_services(one)
         stack.callback(_kill_all, one)
         for service in one.services.values():
             service.start()
-        if engines_after is not None:
-            time.sleep(engines_after)
+        if engines_last:
+            one.wait_until_missed()
             _start_engines(one)
         one.wait_until_whole()
         yield one

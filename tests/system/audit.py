@@ -13,12 +13,22 @@ from refdesk.ingest.formats.markdown import parse
 from refdesk.settings import load
 
 PROJECT = "default"
+LATER = "of a later time"
 
 
 async def audit(
-    data: Path, docs: Path, source: str, model: Path | str, engines: Mapping[str, Any] | None = None
+    data: Path,
+    docs: Path,
+    source: str,
+    model: Path | str,
+    engines: Mapping[str, Any] | None = None,
+    *,
+    set_back: bool = False,
 ) -> list[str]:
-    """Every way in which the index differs from the folder; empty when it is as it should be. `engines`: settings of where they are."""
+    """Every way in which the index differs from the folder; empty when it is as it should be. `engines`: settings of where they are.
+
+    `set_back`: records are older than the index was, so what they list may bear later stamps.
+    """
     settings = load("", {}, {"embedder": {"model": str(model)}, **(engines or {})})
     app = App(settings, data, ("docstore", "embedder", "search"))
     await app.start()
@@ -29,7 +39,8 @@ async def audit(
         problems = await _compare_folder(docstore, records, docs, source)
         for engine in (search_pb2.ENGINE_WORDS, search_pb2.ENGINE_VECTORS):
             entries = [entry async for entry in _entries(search, project.live_generation, engine)]
-            problems += _compare_entries(records, entries, project.live_generation, search_pb2.Engine.Name(engine))
+            found = _compare_entries(records, entries, project.live_generation, search_pb2.Engine.Name(engine))
+            problems += [problem for problem in found if not (set_back and LATER in problem)]
         return problems
     finally:
         await app.close()
@@ -73,8 +84,10 @@ def _compare_entries(records: list[Any], entries: list[Any], generation: str, en
         problems += [f"{engine}: {name} orphan: {id}" for id in sorted(present - wanted.keys())]
         for id in present & wanted.keys():
             entry = seen[grain, id]
-            if entry.document_id != wanted[id].document_id or not 0 < entry.stamp <= wanted[id].revision:
-                problems.append(f"{engine}: {name} of another document or time: {id}")
+            if entry.document_id != wanted[id].document_id or entry.stamp < 1:
+                problems.append(f"{engine}: {name} of another document: {id}")
+            if entry.stamp > wanted[id].revision:
+                problems.append(f"{engine}: {name} {LATER}: {id}")
     return problems
 
 
