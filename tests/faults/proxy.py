@@ -9,6 +9,7 @@ from enum import Enum
 
 CHUNK_BYTES = 65_536
 DELAY_SECONDS = 0.4
+CLOSING_SECONDS = 0.05
 
 
 class Mood(Enum):
@@ -82,6 +83,8 @@ class Proxy:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        self._reset()
+        await asyncio.sleep(CLOSING_SECONDS)  # aborted transports close their sockets on the loop's next rounds
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         host, _, port = self.target.rpartition(":")
@@ -92,6 +95,10 @@ class Proxy:
             far_reader, far_writer = await asyncio.open_connection(host, int(port))
         except OSError:
             writer.transport.abort()
+            return
+        if self._mood is Mood.DROP:  # since the moment that it was asked
+            writer.transport.abort()
+            far_writer.transport.abort()
             return
         ends = (writer, far_writer)
         self._streams.update(ends)
