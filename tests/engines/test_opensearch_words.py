@@ -22,7 +22,7 @@ from refdesk.search.engines.opensearch_entries import encode_documents
 from refdesk.search.engines.opensearch_index import OpenSearchIndex
 from refdesk.search.engines.opensearch_queries import MOST_WORDS
 from refdesk.search.engines.opensearch_schema import build_index, name_indices
-from refdesk.search.engines.table import keyword_index
+from refdesk.search.engines.table import KEYWORD_ENGINES, keyword_index
 from refdesk.search.settings import SearchSettings
 from servers.gate import Gate, bulk_answer, open_gate
 from servers.opensearch import OpenSearchServer
@@ -138,9 +138,15 @@ async def test_a_closed_index_is_not_taken_for_an_empty_one(client: OpenSearchCl
     assert await find(engine, "alpha") == {id_of("a1")}
 
 
-def test_the_table_knows_the_cluster_by_its_url(tmp_path: Path) -> None:
-    for url in ("opensearch://one:9200,two:9200", "opensearch+tls://one"):
-        assert isinstance(keyword_index(SearchSettings(keyword_url=url), tmp_path), OpenSearchIndex)
+async def test_a_url_chooses_the_cluster(settings: SearchSettings, tmp_path: Path) -> None:
+    engine = keyword_index(settings, tmp_path)
+    await engine.start()
+    await engine.write(HANDBOOK, [word_item("a1", "alpha")])
+    assert await find(engine, "alpha") == {id_of("a1")}
+    await engine.close()
+    async with connect(settings) as client:
+        assert await client.read("GET", f"/{build_index(HANDBOOK, Grain.CHUNK).alias(client)}")
+    assert KEYWORD_ENGINES.keys() == {"file", "opensearch", "opensearch+tls"}
 
 
 def test_names_of_indices_are_lower_case_short_enough_and_differ_where_generations_do() -> None:
