@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import stat
@@ -19,9 +20,12 @@ from fakes.events import MemoryEvents
 from refdesk.errors import InvalidArgument, ResourceExhausted, Unavailable
 from refdesk.ingest.events.broker import ExternalBroker
 from refdesk.ingest.events.event import ChangeEvent, ChangeType, now
+from refdesk.ingest.events.incoming import Published, Unreadable
 from refdesk.ingest.events.interface import Events
 from refdesk.ingest.events.jetstream import JetStreamEvents
 from refdesk.ingest.events.nats_server import NatsServer
+from refdesk.ingest.events.settings import NatsSettings
+from refdesk.ingest.events.stream import PARKED
 from refdesk.ingest.events.table import events as events_of
 from refdesk.ingest.settings import IngestSettings
 
@@ -268,14 +272,84 @@ async def test_a_store_that_cannot_be_opened_is_wiped_and_works(tmp_path: Path) 
     await events.close()
 
 
-async def test_a_payload_that_is_no_event_is_dropped_and_holds_up_nothing(server: NatsServer) -> None:
+async def test_a_payload_that_is_no_event_is_set_aside_with_the_reason_and_holds_up_nothing(server: NatsServer) -> None:
     events = JetStreamEvents(server, max_bytes=MAX_BYTES)
     await events.start()
     client = await nats.connect(await server.start())
-    await client.jetstream().publish("refdesk.events.default.handbook.changed", b'{"specversion": "1.0"}')
+    stream = client.jetstream()
+    await stream.publish("refdesk.events.default.handbook.changed", b'{"specversion": "1.0"}', headers={"x": "y"})
     await events.publish([make_event("good")])
-    assert await fetch_paths(events) == ["ops/good.md"]
+    await until_pending(events, 2)
+    bad, good = await events.fetch(10, WAIT_SECONDS)
+    assert bad.event == Unreadable("default", "handbook", "the event has no id")
+    await bad.park("the event has\nno id ✗")
+    await good.ack()
     await until_pending(events, 0)
+    assert await events.fetch(10, 0.05) == []
+    kept = await stream.get_msg(PARKED, seq=1)
+    assert (kept.subject, kept.data) == ("refdesk.parked.default.handbook.changed", b'{"specversion": "1.0"}')
+    assert kept.headers == {"x": "y", "Refdesk-Reason": "the event has no id ?"}
+    await client.close()
+    await events.close()
+
+
+async def test_a_message_as_large_as_any_may_be_is_set_aside_without_its_payload(server: NatsServer) -> None:
+    events = JetStreamEvents(server, max_bytes=MAX_BYTES)
+    await events.start()
+    client = await nats.connect(await server.start())
+    await client.jetstream().publish("refdesk.events.default.handbook.pushed", b"x" * client.max_payload)
+    [bad] = await events.fetch(10, WAIT_SECONDS)
+    await bad.park("not JSON")
+    await until_pending(events, 0)
+    kept = await client.jetstream().get_msg(PARKED, seq=1)
+    assert not kept.data
+    assert kept.headers == {"Refdesk-Reason": "not JSON"}
+    await client.close()
+    await events.close()
+
+
+async def test_what_a_source_system_publishes_is_delivered_in_both_content_modes(server: NatsServer) -> None:
+    events = JetStreamEvents(server, max_bytes=MAX_BYTES)
+    await events.start()
+    client = await nats.connect(await server.start())
+    structured = {
+        "specversion": "1.0",
+        "id": "1",
+        "source": "wiki",
+        "type": "dev.refdesk.document.pushed.v1",
+        "subject": "a b.md",
+        "revision": 7,
+        "datacontenttype": "text/markdown",
+        "data": "# Ä\n",
+    }
+    binary = {"ce-" + name: str(value) for name, value in structured.items() if name not in ("data", "subject")}
+    subject = "refdesk.events.default.wiki.pushed"
+    await client.jetstream().publish(subject, json.dumps(structured).encode())
+    await client.jetstream().publish(f"{subject}.bulk", "# Ä\n".encode(), headers={**binary, "ce-subject": "a%20b.md"})
+    await until_pending(events, 2)
+    one, other = (delivery.event for delivery in await events.fetch(10, WAIT_SECONDS))
+    assert isinstance(one, Published)
+    assert isinstance(other, Published)
+    assert one.event == other.event
+    assert (one.event.path, one.bulk, other.bulk) == ("a b.md", False, True)
+    await client.close()
+    await events.close()
+
+
+async def test_one_fetch_takes_no_more_bytes_than_it_may(server: NatsServer) -> None:
+    events = JetStreamEvents(server, max_bytes=MAX_BYTES)
+    await events.start()
+    client = await nats.connect(await server.start())
+    for number in range(40):
+        await client.jetstream().publish("refdesk.events.default.wiki.pushed", b"%02d" % number + b"x" * 900_000)
+    await until_pending(events, 40)
+    first = await events.fetch(384, WAIT_SECONDS)
+    assert 10 < len(first) < 20
+    seen = len(first)
+    while seen < 40:
+        deliveries = await events.fetch(384, WAIT_SECONDS)
+        assert deliveries
+        seen += len(deliveries)
     await client.close()
     await events.close()
 
@@ -348,8 +422,16 @@ async def test_a_missing_program_names_what_to_install(tmp_path: Path, monkeypat
         await on_server(tmp_path / "events").start()
 
 
+async def external_settings(server: NatsServer, folder: Path, max_bytes: int) -> IngestSettings:
+    """Settings for a server of our own as if it were somebody else's: its token stands in a file."""
+    token, _, address = (await server.start()).removeprefix("nats://").partition("@")
+    (folder / "token").write_text(token)
+    nats_settings = NatsSettings(token_file=str(folder / "token"))
+    return IngestSettings(events=f"nats://{address}", events_max_bytes=max_bytes, nats=nats_settings)
+
+
 async def test_a_url_decides_which_server(server: NatsServer, tmp_path: Path) -> None:
-    external = events_of(IngestSettings(events=await server.start(), events_max_bytes=MAX_BYTES), tmp_path / "data")
+    external = events_of(await external_settings(server, tmp_path, MAX_BYTES), tmp_path / "data")
     await external.start()
     assert not (tmp_path / "data").exists()
     own = events_of(IngestSettings(events_max_bytes=MAX_BYTES), tmp_path / "data")
@@ -360,7 +442,7 @@ async def test_a_url_decides_which_server(server: NatsServer, tmp_path: Path) ->
 
 
 async def test_a_server_without_room_for_the_stream_is_said(server: NatsServer, tmp_path: Path) -> None:
-    events = events_of(IngestSettings(events=await server.start(), events_max_bytes=3 * MAX_BYTES), tmp_path)
+    events = events_of(await external_settings(server, tmp_path, 3 * MAX_BYTES), tmp_path)
     with pytest.raises(Unavailable, match=r"no room for a stream of 201,326,592 bytes.*max_file_store"):
         await events.start()
 

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 
 from refdesk.errors import Unavailable
 from refdesk.ingest.events.event import ChangeEvent
+from refdesk.ingest.events.incoming import Incoming, read_incoming
 from refdesk.ingest.events.interface import Delivery
 
 
 class MemoryDelivery:
     """An event in a worker's hands."""
 
-    def __init__(self, queue: MemoryEvents, event: ChangeEvent, deliveries: int) -> None:
+    def __init__(self, queue: MemoryEvents, event: Incoming, deliveries: int) -> None:
         self._queue = queue
         self.event = event
         self.deliveries = deliveries
@@ -31,15 +32,23 @@ class MemoryDelivery:
     async def terminate(self) -> None:
         self._queue.settle(self)
 
+    async def park(self, reason: str) -> None:
+        self._queue.settle(self)
+        self._queue.parked.append((self.event, reason))
+
 
 class MemoryEvents:
-    """Two lists, changed and bulk. `is_down` makes every call fail; `published` holds all that was ever taken in."""
+    """Two lists, changed and bulk. `is_down` makes every call fail; `published` holds all that was ever taken in.
+
+    `parked` holds what was set aside.
+    """
 
     def __init__(self) -> None:
         self.is_down = False
         self.published: list[ChangeEvent] = []
+        self.parked: list[tuple[Incoming, str]] = []
         self._ids: set[str] = set()
-        self._lanes: dict[bool, list[tuple[float, ChangeEvent, int]]] = {False: [], True: []}
+        self._lanes: dict[bool, list[tuple[float, Incoming, int]]] = {False: [], True: []}
         self._held: list[MemoryDelivery] = []
         self._changed = asyncio.Event()
 
@@ -79,7 +88,12 @@ class MemoryEvents:
     async def reachable(self) -> bool:
         return not self.is_down
 
-    def add(self, event: ChangeEvent, deliveries: int, delay_seconds: float) -> None:
+    def arrive(self, subject: str, payload: bytes, **headers: str) -> None:
+        """A message of a source system, as it comes over the wire; `_` in names of headers stands for a hyphen."""
+        named = {name.replace("_", "-"): value.encode() for name, value in headers.items()}
+        self.add(read_incoming(subject, named, payload), 0, 0)
+
+    def add(self, event: Incoming, deliveries: int, delay_seconds: float) -> None:
         self._lanes[event.bulk].append((self._time() + delay_seconds, event, deliveries))
         self._changed.set()
 

@@ -14,10 +14,14 @@ READY_SECONDS = 20.0
 
 
 class NatsProcess:
-    """One server; its streams stand in `folder`, and a server started there again goes on from them."""
+    """One server; its streams stand in `folder`, and a server started there again goes on from them.
 
-    def __init__(self, folder: Path) -> None:
+    `config` is what is to be said in a file besides: who may come in, and how.
+    """
+
+    def __init__(self, folder: Path, config: str = "") -> None:
         self._folder = folder
+        self._config = config
         self._process: ServerProcess | None = None
         self.url = ""
         """nats://host:port once it is ready; another one after every start."""
@@ -40,11 +44,23 @@ class NatsProcess:
             stale.unlink()
         folder = str(self._folder.resolve())
         command = (binary, "-a", "127.0.0.1", "-p", "-1", "-js", "-sd", folder, "--ports_file_dir", folder)
+        if self._config:
+            self.configure(self._config)
+            command = (*command, "-c", str(self.config_path))
         self._process = ServerProcess(command, self._folder / "nats-server.log")
         try:
             self.url = self._process.wait_until(self._ready, READY_SECONDS)
         except CannotStart as error:
             raise CannotStart(f"nats-server did not start: {error}") from None
+
+    @property
+    def config_path(self) -> Path:
+        """Its configuration, where it has one."""
+        return self._folder / "nats-server.conf"
+
+    def configure(self, config: str) -> None:
+        """Writes another configuration, which it reads at its next start, or at a SIGHUP."""
+        self.config_path.write_text(config, encoding="utf-8")
 
     def stop(self) -> None:
         """Ends it; what was acknowledged is kept."""

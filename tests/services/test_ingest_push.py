@@ -195,3 +195,16 @@ def test_a_push_source_takes_no_folder_and_no_globs() -> None:
     for values in ({"path": "/docs"}, {"include": ("*.md",)}, {"exclude": ("x",)}):
         with pytest.raises(ValueError, match="of kind push takes no"):
             SourceSettings.model_validate({"name": "wiki", "kind": "push", **values})
+
+
+async def test_an_event_that_was_set_aside_is_shown_until_somebody_has_looked(
+    desk: Desk, service: IngestService
+) -> None:
+    await until(lambda: service._projects[PROJECT].followers[SOURCE].status().state == pb.SOURCE_STATE_FOLLOWED)
+    desk.events.arrive(f"refdesk.events.{PROJECT}.{SOURCE}.pushed", b"no event")
+    await until(lambda: SOURCE in desk.docstore.reports)
+    assert desk.docstore.reports[SOURCE].reason.startswith("an event was set aside: ")
+    await service._projects[PROJECT].followers[SOURCE].sync(False)
+    assert SOURCE in desk.docstore.reports, "a listing by the clock leaves it"
+    await service.sync_source(pb.SyncSourceRequest(project=PROJECT, source=SOURCE))
+    assert desk.docstore.reports == {}

@@ -12,11 +12,13 @@ from dataclasses import dataclass, replace
 
 import structlog
 
-from refdesk.errors import RefdeskError
+from refdesk.errors import Internal, RefdeskError
 from refdesk.ingest import metrics
 from refdesk.ingest.changes import Change, Ending, Outcome
-from refdesk.ingest.events.event import ChangeType
+from refdesk.ingest.events.event import ChangeEvent
 from refdesk.ingest.events.interface import Delivery, Events
+from refdesk.ingest.intake import Intake
+from refdesk.ingest.jobs import Job, change_of, deliveries_of, group
 from refdesk.ingest.pace import Pace
 from refdesk.ingest.publish import Publisher
 from refdesk.ingest.settings import IngestSettings
@@ -33,20 +35,6 @@ LONGEST_RETRY_SECONDS = 300.0
 WRITERS = 2
 """While one batch is put, swept and settled, the keyword index has the next to write."""
 SETTLED = (Ending.PUBLISHED, Ending.UNCHANGED, Ending.SKIPPED)
-
-
-@dataclass(frozen=True)
-class Job:
-    """One document's change, and the deliveries that hinted at it."""
-
-    project: str
-    change: Change
-    deliveries: tuple[Delivery, ...]
-
-    @property
-    def key(self) -> tuple[str, str, str]:
-        """Names the document."""
-        return self.project, self.change.source, self.change.path
 
 
 @dataclass(frozen=True)
@@ -69,12 +57,14 @@ class Consumer:
         publishers: Mapping[str, Publisher],
         settings: IngestSettings,
         *,
+        intake: Intake | None = None,
         published: Callable[[str, int], None] = lambda project, count: None,
         settled: Callable[[str], None] = lambda project: None,
     ) -> None:
         self._events = events
         self._publishers = publishers
         self._settings = settings
+        self._intake = intake
         self._published = published
         self._settled = settled
         self._failures: dict[tuple[str, str, str], int] = {}
@@ -119,8 +109,12 @@ class Consumer:
             await self._hold((), error)
             return
         self._in_flight.update(deliveries)
+        own = [
+            (one, one.event.project, change_of(one.event)) for one in deliveries if isinstance(one.event, ChangeEvent)
+        ]
+        taken = await self._take_in([one for one in deliveries if not isinstance(one.event, ChangeEvent)])
         size_bytes = 0
-        for project, jobs in self._group(deliveries).items():
+        for project, jobs in group([*own, *taken]).items():
             publisher = self._publishers.get(project)
             if publisher is None:
                 log.warning("an event of a project that is not declared is dropped", project=project)
@@ -130,7 +124,7 @@ class Consumer:
             try:
                 batch = await publisher.prepare([job.change for job in jobs])
             except OUTAGE as error:
-                await self._hold(jobs, error)
+                await self._hold(deliveries_of(jobs), error)
             else:
                 size_bytes += batch.size_bytes
                 await prepared.put(Prepared(project, publisher, jobs, batch, started))
@@ -149,28 +143,29 @@ class Consumer:
             if not fetching.done():
                 fetching.cancel()
 
-    def _group(self, deliveries: Iterable[Delivery]) -> dict[str, list[Job]]:
-        """The documents that are hinted at, by project, each once."""
-        jobs: dict[tuple[str, str, str], Job] = {}
-        for delivery in deliveries:
-            event = delivery.event
-            # Whether what is gone may be deleted was decided when that was announced, and is not found out by the way.
-            keep_absent = event.type is ChangeType.CHANGED
-            change = Change(event.source, event.path, event.moved_from or "", event.bulk, keep_absent=keep_absent)
-            job = Job(event.project, change, (delivery,))
-            before = jobs.get(job.key)
-            jobs[job.key] = merge(before, job) if before else job
-        grouped: dict[str, list[Job]] = {}
-        for job in jobs.values():
-            grouped.setdefault(job.project, []).append(job)
-        return grouped
+    async def _take_in(self, deliveries: Sequence[Delivery]) -> list[tuple[Delivery, str, Change]]:
+        """What source systems sent: what of it is to be published; the rest is settled here."""
+        if not deliveries:
+            return []
+        if self._intake is None:
+            raise Internal("events of source systems are not taken in here")
+        try:
+            taken = await self._intake.take(deliveries)
+        except OUTAGE as error:
+            await self._hold(deliveries, error)
+            return []
+        for delivery in taken.done:
+            await self._say(delivery, delivery.ack())
+        for delivery, reason in taken.parked:
+            await self._say(delivery, delivery.park(reason))
+        return taken.changes
 
     async def _write_all(self, prepared: asyncio.Queue[Prepared | None]) -> None:
         while (one := await prepared.get()) is not None:
             try:
                 outcomes = await one.publisher.write(one.batch)
             except OUTAGE as error:
-                await self._hold(one.jobs, error)
+                await self._hold(deliveries_of(one.jobs), error)
                 continue
             self._backoff.reset()
             for outcome in outcomes:
@@ -188,33 +183,32 @@ class Consumer:
         elif outcome.ending is Ending.FAILED:
             await self._retry_or_park(publisher, job, outcome.reason)
         else:
-            await self._retry(job, self._settings.retry_seconds)
+            await self._retry(job.deliveries, self._settings.retry_seconds)
 
     async def _retry_or_park(self, publisher: Publisher, job: Job, reason: str) -> None:
         failures = self._failures[job.key] = self._failures.get(job.key, 0) + 1
         log.warning("a document failed", project=job.project, path=job.change.path, failures=failures, reason=reason)
         if failures < self._settings.deliveries:
-            await self._retry(job, self._settings.retry_seconds * 2 ** (failures - 1))
+            await self._retry(job.deliveries, self._settings.retry_seconds * 2 ** (failures - 1))
             return
         try:
             await publisher.park(replace(job.change, set_aside=reason))
         except OUTAGE as error:
-            await self._hold([job], error)
+            await self._hold(job.deliveries, error)
             return
         del self._failures[job.key]
         await self._acknowledge([job])
 
-    async def _hold(self, jobs: Sequence[Job], error: RefdeskError) -> None:
+    async def _hold(self, deliveries: Iterable[Delivery], error: RefdeskError) -> None:
         """An outage is nobody's failure: everything comes again, and nothing new is fetched for a while."""
         seconds = self._backoff.next(error.retry_after_seconds)
         metrics.OUTAGES.labels("consumer").inc()
         log.warning("publishing waits", reason=error.message, seconds=seconds)
-        for job in jobs:
-            await self._retry(job, seconds)
+        await self._retry(deliveries, seconds)
         await asyncio.sleep(seconds)
 
-    async def _retry(self, job: Job, seconds: float) -> None:
-        for delivery in job.deliveries:
+    async def _retry(self, deliveries: Iterable[Delivery], seconds: float) -> None:
+        for delivery in deliveries:
             await self._say(delivery, delivery.retry(min(seconds, LONGEST_RETRY_SECONDS)))
 
     async def _acknowledge(self, jobs: Iterable[Job]) -> None:
@@ -237,14 +231,3 @@ class Consumer:
                     await delivery.in_progress()
                 except OUTAGE:
                     break
-
-
-def merge(before: Job, job: Job) -> Job:
-    """Two hints at one document as one: a change goes before bulk, a known old path is kept, and a deletion stays one."""
-    change = replace(
-        job.change,
-        bulk=before.change.bulk and job.change.bulk,
-        keep_absent=before.change.keep_absent and job.change.keep_absent,
-        moved_from=job.change.moved_from or before.change.moved_from,
-    )
-    return Job(job.project, change, before.deliveries + job.deliveries)

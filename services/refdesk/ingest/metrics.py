@@ -20,6 +20,11 @@ RESTARTS = Counter(
     "refdesk_ingest_task_restarts_total", "Tasks that ended by themselves and were started again.", ["task"]
 )
 RECONCILED = Counter("refdesk_ingest_reconcile_mended_total", "What reconciling mended, by how.", ["mending"])
+SOURCE_EVENTS = Counter(
+    "refdesk_ingest_source_events_total",
+    "Events of source systems taken from the queue, by what became of them.",
+    ["outcome"],
+)
 PENDING = Gauge("refdesk_ingest_events_pending_count", "Events that are not acknowledged.")
 GROWN = Counter("refdesk_ingest_generation_heads_built_total", "Documents that were cut anew from their stored text.")
 MOVES = Counter("refdesk_ingest_generation_moves_total", "Changes of what a project's generations are.", ["move"])

@@ -99,6 +99,10 @@ class ProjectWork:
                 outcomes[place] = Outcome(Ending.PUBLISHED)
         return outcomes
 
+    async def forget_parked_events(self, source: str) -> None:
+        """Clears what is reported of events that were set aside. Raises: Unavailable."""
+        await self._stores.report(source, cleared_paths=[source])
+
     async def reconcile(self) -> Findings:
         """One run; a second caller waits for its own. Raises: Unavailable and the like."""
         async with self._reconciling:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 
 import structlog
 
@@ -18,6 +18,7 @@ from refdesk.ingest.catalog import Catalog
 from refdesk.ingest.consumer import Consumer
 from refdesk.ingest.embedding import Embedding
 from refdesk.ingest.events.interface import Events
+from refdesk.ingest.intake import Intake
 from refdesk.ingest.parsers import ChildParsers
 from refdesk.ingest.parsing import Parsers
 from refdesk.ingest.project import ProjectWork
@@ -61,10 +62,12 @@ class IngestService:
         shared = (settings, docstore, search, self._catalog, embedding, used, events, lambda: self._consumer.loads)
         self._projects = {slug: ProjectWork(slug, declared, *shared) for slug, declared in projects.items()}
         publishers = {slug: project.publisher for slug, project in self._projects.items()}
+        names = {slug: {source.name for source in declared.sources} for slug, declared in projects.items()}
         self._consumer = Consumer(
             events,
             publishers,
             settings,
+            intake=Intake(docstore, names, self._hint, settings.call_seconds),
             published=self._count,
             settled=lambda slug: self._projects[slug].vectors.kick(),
         )
@@ -126,16 +129,17 @@ class IngestService:
         follower = self._project(request.project).followers.get(request.source)
         if follower is None:
             raise NotFound(f"project {request.project} has no source {request.source}")
-        return await follower.sync(request.confirm_deletes)
+        answer = await follower.sync(request.confirm_deletes)
+        await self._project(request.project).forget_parked_events(request.source)  # somebody has looked
+        return answer
 
     async def hint_documents(self, request: pb.HintDocumentsRequest) -> pb.HintDocumentsResponse:
         """Looks at documents that may have changed. Raises: InvalidArgument, NotFound, Unavailable."""
         if len(request.paths) > HINTS:
             raise InvalidArgument(f"{len(request.paths)} paths are hinted at; send at most {HINTS} a call, or none")
-        follower = self._project(request.project).followers.get(request.source)
-        if follower is None:
-            raise NotFound(f"project {request.project} has no source {request.source}")
-        return pb.HintDocumentsResponse(announced_count=await follower.hint(request.paths))
+        return pb.HintDocumentsResponse(
+            announced_count=await self._hint(request.project, request.source, request.paths)
+        )
 
     async def reconcile_project(self, request: pb.ReconcileProjectRequest) -> pb.ReconcileProjectResponse:
         """Compares records and engines now, and mends what differs. Raises: NotFound, Unavailable."""
@@ -180,6 +184,12 @@ class IngestService:
         if project is None:
             raise NotFound(f"project {slug} is not followed here")
         return project
+
+    async def _hint(self, slug: str, source: str, paths: Collection[str]) -> int:
+        follower = self._project(slug).followers.get(source)
+        if follower is None:
+            raise NotFound(f"project {slug} has no source {source}")
+        return await follower.hint(paths)
 
     def _count(self, slug: str, count: int) -> None:
         self._projects[slug].published_count += count

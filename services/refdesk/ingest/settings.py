@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from refdesk.ingest.events.settings import NatsSettings
+
 
 class IngestSettings(BaseModel):
     """How much is done at once, how long, and how often; the defaults run a laptop."""
@@ -11,8 +13,11 @@ class IngestSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     events: str = Field(
-        "file:", description="Queue of changes: file: for a nats-server of our own, or nats://host:port."
+        "file:",
+        description="Queue of changes: file: for a nats-server of our own, or nats://host:port (several with commas between), "
+        "tls:// where TLS is to be insisted on. Never with a user or a password in it.",
     )
+    nats: NatsSettings = Field(default_factory=NatsSettings)
     events_max_bytes: int = Field(536_870_912, ge=1_048_576, description="Most bytes that the queue holds.")
     batch_documents: int = Field(
         384, ge=1, le=1024, description="Most documents that are published in one batch; a large load works up to it."

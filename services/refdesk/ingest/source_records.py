@@ -32,9 +32,9 @@ class SourceRecords:
         return {relative_path(record): known_of(record) for record in found.values()}
 
     async def reported(self) -> Collection[str]:
-        """The paths that are reported as not indexed, for whatever reason."""
+        """The paths that are reported as not indexed, for whatever reason; what is reported of the source itself is no path."""
         reports = await self._stores.list_reports(self._source, REPORTS)
-        return {self._relative(report.path) for report in reports}
+        return {self._relative(report.path) for report in reports if report.path != self._source}
 
     async def report(self, skipped: Sequence[Skipped], cleared: Sequence[str]) -> None:
         """Notes why documents are not taken, and clears paths of which that is no longer so."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 from refdesk.errors import Unavailable
+from refdesk.ingest.events.access import connect_options, way_in
+from refdesk.ingest.events.settings import NatsSettings
 
 
 class Broker(Protocol):
@@ -16,7 +19,15 @@ class Broker(Protocol):
         ...
 
     async def start(self) -> str:
-        """Makes it run where it is ours, and returns the URL to connect to. Raises: Unavailable saying what to do."""
+        """Makes it run where it is ours, and returns the URLs to connect to, with commas between. Raises: Unavailable saying what to do."""
+        ...
+
+    def options(self) -> Mapping[str, Any]:
+        """What the client is told besides the URL. Raises: InvalidArgument naming the setting that is wrong."""
+        ...
+
+    def explain_refusal(self) -> str:
+        """What to do where the server lets nobody in."""
         ...
 
     async def wipe(self) -> None:
@@ -31,8 +42,9 @@ class Broker(Protocol):
 class ExternalBroker:
     """A NATS server that somebody else runs."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, settings: NatsSettings | None = None) -> None:
         self._url = url
+        self._settings = settings or NatsSettings()
 
     @property
     def is_ours(self) -> bool:
@@ -42,6 +54,14 @@ class ExternalBroker:
     async def start(self) -> str:
         """The URL as configured."""
         return self._url
+
+    def options(self) -> Mapping[str, Any]:
+        """Out of the settings, and of the files that they name."""
+        return connect_options(self._settings, self._url.split(","))
+
+    def explain_refusal(self) -> str:
+        """Names the settings."""
+        return f"the NATS server lets us not in: {way_in(self._settings)}"
 
     async def wipe(self) -> None:
         """Never: its store is not ours."""

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from refdesk.ingest.events.client_errors import translated
-from refdesk.ingest.events.event import ChangeEvent
+from refdesk.ingest.events.incoming import Incoming
+
+SetAside = Callable[[Msg, str], Awaitable[None]]
+"""Keeps a copy of a message, with why. Raises: Unavailable."""
 
 
 class JetStreamDelivery:
     """One message in a worker's hands. What it says is sent without waiting: lost, the event comes again, and nothing is done twice."""
 
-    def __init__(self, client: Client, event: ChangeEvent, message: Msg) -> None:
+    def __init__(self, client: Client, event: Incoming, message: Msg, set_aside: SetAside) -> None:
         self._client = client
         self._event = event
         self._message = message
+        self._set_aside = set_aside
 
     @property
-    def event(self) -> ChangeEvent:
+    def event(self) -> Incoming:
         """What was published."""
         return self._event
 
@@ -41,6 +47,11 @@ class JetStreamDelivery:
 
     async def terminate(self) -> None:
         """Never again."""
+        await self._say(b"+TERM")
+
+    async def park(self, reason: str) -> None:
+        """Copied where people can look at it, then never again."""
+        await self._set_aside(self._message, reason)
         await self._say(b"+TERM")
 
     async def _say(self, word: bytes) -> None:

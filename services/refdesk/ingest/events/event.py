@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -77,7 +78,11 @@ def decode(payload: bytes) -> ChangeEvent:
 
     Raises: InvalidArgument naming what is wrong with it.
     """
-    envelope = _object(payload)
+    return decode_envelope(read_envelope(payload))
+
+
+def decode_envelope(envelope: Mapping[str, Any]) -> ChangeEvent:
+    """The event that a structured CloudEvent is. Raises: InvalidArgument naming what is wrong with it."""
     if envelope.get("specversion") != SPEC_VERSION:
         raise InvalidArgument(f"event has no specversion {SPEC_VERSION}; send a structured CloudEvent")
     data = envelope.get("data")
@@ -98,7 +103,8 @@ def decode(payload: bytes) -> ChangeEvent:
     )
 
 
-def _object(payload: bytes) -> dict[str, Any]:
+def read_envelope(payload: bytes) -> dict[str, Any]:
+    """A payload as the JSON object that it must be. Raises: InvalidArgument."""
     try:
         parsed = json.loads(payload)
     except (ValueError, RecursionError):
@@ -108,7 +114,7 @@ def _object(payload: bytes) -> dict[str, Any]:
     return parsed
 
 
-def _text(holder: dict[str, Any], name: str) -> str:
+def _text(holder: Mapping[str, Any], name: str) -> str:
     value = holder.get(name)
     if not isinstance(value, str) or not value:
         raise InvalidArgument(f"event needs {name}, a text that is not empty")

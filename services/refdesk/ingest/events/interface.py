@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from refdesk.ingest.events.event import ChangeEvent
+from refdesk.ingest.events.incoming import Incoming
 
 
 class Delivery(Protocol):
     """One event in a worker's hands; without ack, retry or in_progress for 60 s it is delivered again."""
 
     @property
-    def event(self) -> ChangeEvent:
-        """What was published."""
+    def event(self) -> Incoming:
+        """What was published, by us or by a source system."""
         ...
 
     @property
@@ -35,6 +36,10 @@ class Delivery(Protocol):
 
     async def terminate(self) -> None:
         """Never deliver it again although it was not done. Raises: Unavailable."""
+        ...
+
+    async def park(self, reason: str) -> None:
+        """Sets it aside where people can look at it, and never delivers it again. Raises: Unavailable, and then it comes again."""
         ...
 
 
@@ -59,7 +64,7 @@ class Events(Protocol):
     async def fetch(self, limit: int, timeout_seconds: float) -> list[Delivery]:
         """1 to `limit` events, those of changed documents before bulk; as soon as there is one; [] after the timeout.
 
-        Payloads that are no event are terminated and left out. Raises: Unavailable.
+        A payload that is no event is delivered as one that says so. Raises: Unavailable.
         """
         ...
 

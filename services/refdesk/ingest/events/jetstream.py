@@ -4,28 +4,42 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ssl
 from collections.abc import Iterator, Sequence
 
 import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
-from nats.errors import Error
+from nats.errors import AuthorizationError, Error
 from nats.js import JetStreamContext
-from nats.js.errors import NoStreamResponseError, NotFoundError, ServerError
+from nats.js.errors import NoStreamResponseError, NotFoundError
 
 from refdesk.errors import InvalidArgument, Unavailable
+from refdesk.ingest.events.access import GROUP
 from refdesk.ingest.events.broker import Broker
 from refdesk.ingest.events.client_errors import Refused, translated
 from refdesk.ingest.events.delivery import JetStreamDelivery
-from refdesk.ingest.events.event import ChangeEvent, decode
+from refdesk.ingest.events.event import ChangeEvent
+from refdesk.ingest.events.incoming import read_incoming
 from refdesk.ingest.events.interface import Delivery
 from refdesk.ingest.events.publishing import publish_all
 from refdesk.ingest.events.pull import Puller
-from refdesk.ingest.events.stream import LANES, STREAM, consumer_config, consumer_name, stream_config
+from refdesk.ingest.events.stream import (
+    LANES,
+    STREAM,
+    consumer_config,
+    consumer_name,
+    parked_config,
+    parked_subject,
+    stream_config,
+)
+from refdesk.ingest.events.upkeep import ensure_consumer, ensure_stream
 
 CONNECT_TIMEOUT_SECONDS = 5.0
 ACK_TIMEOUT_SECONDS = 10.0
 REACHABLE_TIMEOUT_SECONDS = 1.0
+OLDEST_SERVER = (2, 12)
+"""The first that publishes batches whole."""
 _WAIT_SECONDS = 10.0
 _log = structlog.get_logger()
 
@@ -33,20 +47,21 @@ _log = structlog.get_logger()
 class JetStreamEvents:
     """Events over one connection: a stream, and a consumer for each lane."""
 
-    def __init__(self, broker: Broker, *, max_bytes: int) -> None:
+    def __init__(self, broker: Broker, *, max_bytes: int, replicas: int = 1) -> None:
         self._broker = broker
         self._max_bytes = max_bytes
+        self._replicas = replicas
         self._client: Client | None = None
         self._pullers: list[Puller] = []
         self._waits: dict[Puller, asyncio.Task[list[Msg]]] = {}
         self._fetching = asyncio.Lock()
 
     async def start(self) -> None:
-        """Runs or finds the server, connects, and makes the stream and its consumers what the table says."""
+        """Runs or finds the server, connects, and makes the streams and consumers what the table says."""
         if self._client is not None:
             return
         try:
-            await self._connect(await self._broker.start())
+            await self._connect()
             await self._open_stream()
         except BaseException:
             await self.close()
@@ -71,19 +86,19 @@ class JetStreamEvents:
         with translated():
             try:
                 await publish_all(self._connected, self._js, events)
-            except NoStreamResponseError:  # the server lost its store: the stream is made anew
+            except NoStreamResponseError:  # somebody removed the stream
                 await self._ensure()
                 await publish_all(self._connected, self._js, events)
 
     async def fetch(self, limit: int, timeout_seconds: float) -> list[Delivery]:
         """Asks the lane of changed documents first; waits on both when neither has anything."""
         async with self._fetching:
+            await self._revive()
             messages = await self._take(limit)
             if not messages:
                 await self._wait(timeout_seconds)
                 messages = self._collect(limit)
-        deliveries = [await self._open(message) for message in messages]
-        return [delivery for delivery in deliveries if delivery is not None]
+        return [self._open(message) for message in messages]
 
     async def pending(self) -> int:
         """What the consumers have not delivered, and what they have and wait for; the stream itself forgets later."""
@@ -114,36 +129,72 @@ class JetStreamEvents:
     def _js(self) -> JetStreamContext:
         return self._connected.jetstream(timeout=ACK_TIMEOUT_SECONDS)
 
-    async def _connect(self, url: str) -> None:
+    async def _connect(self) -> None:
+        """Raises: Unavailable; InvalidArgument where the server lets us not in, or cannot be spoken to in this way."""
+        servers = (await self._broker.start()).split(",")
+        options = self._broker.options()
         self._client = Client()
+        trouble: list[Exception] = []
+
+        async def note(error: Exception) -> None:
+            trouble.append(error)
+            _log.warning("the event queue's connection had an error", error=type(error).__name__)
+            del trouble[:-1]
+
         try:
             async with asyncio.timeout(CONNECT_TIMEOUT_SECONDS):
                 await self._client.connect(
-                    url,
+                    servers,
                     name="refdesk ingest",
                     max_reconnect_attempts=-1,
                     reconnect_time_wait=1,
                     connect_timeout=2,
                     ping_interval=10,
-                    error_cb=_note_error,
+                    error_cb=note,
+                    **options,
                 )
-        except (Error, OSError, TimeoutError):
-            raise Unavailable(
-                "the NATS server cannot be reached: see that it runs and that the events URL is right"
-            ) from None
+        except (Error, OSError, TimeoutError) as error:
+            raise self._why(trouble[-1] if trouble else error) from None
+        version = self._client.connected_server_version
+        if (version.major, version.minor) < OLDEST_SERVER:
+            raise InvalidArgument(f"the NATS server is {version.major}.{version.minor}: 2.12 or newer is needed")
+
+    def _why(self, error: Exception) -> InvalidArgument | Unavailable:
+        said = str(error).lower()
+        if isinstance(error, AuthorizationError) or "authorization" in said or "authentication" in said:
+            return InvalidArgument(self._broker.explain_refusal())
+        if isinstance(error, ssl.SSLError):
+            return InvalidArgument(
+                f"TLS with the NATS server failed: check {GROUP}.ca_file, and {GROUP}.certificate_file where it asks for one"
+            )
+        return Unavailable("the NATS server cannot be reached: see that it runs and that the events URL is right")
+
+    async def _revive(self) -> None:
+        """A connection that the server ended for good, as it does when a password changes, is made anew."""
+        if self._client is None or not self._client.is_closed:
+            return
+        for wait in self._waits.values():
+            wait.cancel()
+        await asyncio.gather(*self._waits.values(), return_exceptions=True)
+        self._waits = {}
+        try:
+            await self._connect()
+            await self._open_stream()
+        except InvalidArgument as error:  # it held at the start: an operator is at work
+            raise Unavailable(error.message) from None
 
     async def _open_stream(self) -> None:
         """Makes stream and consumers; a store of ours that cannot be opened is wiped: scans announce again what was in it."""
         try:
             await self._redeliver()
             await self._ensure()
-        except Refused:  # and not merely slow
+        except (Refused, InvalidArgument):  # and not merely slow
             if not self._broker.is_ours:
                 raise
             _log.warning("the event queue's store cannot be opened and is wiped; scans announce again what was in it")
             await self._connected.close()
             await self._broker.wipe()
-            await self._connect(await self._broker.start())
+            await self._connect()
             await self._ensure()
         self._pullers = [Puller(self._connected, STREAM, consumer_name(lane), self._ensure) for lane in LANES]
 
@@ -157,17 +208,10 @@ class JetStreamEvents:
 
     async def _ensure(self) -> None:
         with translated():
-            config = stream_config(self._max_bytes)
-            known = {info.config.name for info in await self._js.streams_info()}
-            try:
-                await (self._js.update_stream(config) if STREAM in known else self._js.add_stream(config))
-            except ServerError as error:
-                raise Refused(
-                    f"the NATS server has no room for a stream of {self._max_bytes:,} bytes (code {error.err_code}):"
-                    " raise its max_file_store, or lower the events' max_bytes"
-                ) from None
+            await ensure_stream(self._js, stream_config(self._max_bytes, self._replicas))
+            await ensure_stream(self._js, parked_config(self._max_bytes, self._replicas))
             for lane in LANES:
-                await self._js.add_consumer(STREAM, consumer_config(lane))
+                await ensure_consumer(self._js, STREAM, consumer_config(lane))
 
     async def _take(self, limit: int) -> list[Msg]:
         """What is there now: the changed lane, then bulk."""
@@ -197,14 +241,21 @@ class JetStreamEvents:
                     messages += wait.result()
         return messages
 
-    async def _open(self, message: Msg) -> Delivery | None:
-        try:
-            return JetStreamDelivery(self._connected, decode(message.data), message)
-        except InvalidArgument as error:
-            _log.warning("an event could not be read and is dropped", reason=error.message)
-            with translated():
-                await message.term()
-            return None
+    def _open(self, message: Msg) -> Delivery:
+        headers = {name.lower(): value.encode() for name, value in (message.headers or {}).items()}
+        event = read_incoming(message.subject, headers, message.data)
+        return JetStreamDelivery(self._connected, event, message, self._set_aside)
+
+    async def _set_aside(self, message: Msg, reason: str) -> None:
+        """Keeps a copy, with why; of one that is as large as any may be the headers alone, for the reason must fit beside it."""
+        kept = {name: value for name, value in (message.headers or {}).items() if not name.lower().startswith("nats-")}
+        line = " ".join(reason.split()).encode("ascii", "replace").decode()
+        headers = {**kept, "Refdesk-Reason": line[:1000]}
+        # The server counts headers too, and ends the connection of whoever sends more.
+        size_bytes = len(message.data) + sum(len(f"{name}{value}".encode()) + 4 for name, value in headers.items()) + 64
+        payload = message.data if size_bytes <= self._connected.max_payload else b""
+        with translated():
+            await self._js.publish(parked_subject(message.subject), payload, headers=headers)
 
 
 @contextlib.contextmanager
@@ -215,7 +266,3 @@ def _unless(messages: list[Msg]) -> Iterator[None]:
     except Unavailable:
         if not messages:
             raise
-
-
-async def _note_error(error: Exception) -> None:
-    _log.warning("the event queue's connection had an error", error=type(error).__name__)

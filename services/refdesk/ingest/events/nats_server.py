@@ -10,7 +10,9 @@ import secrets
 import shutil
 import sys
 import sysconfig
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import structlog
 
@@ -74,6 +76,14 @@ class NatsServer:
                 raise
             self._keeper = asyncio.create_task(self._keep(), name="nats-server")
         return f"nats://{self._token}@127.0.0.1:{self._port}"
+
+    def options(self) -> Mapping[str, Any]:
+        """The URL says it all."""
+        return {}
+
+    def explain_refusal(self) -> str:
+        """It knows its own secret, so something else took its port."""
+        return f"what listens at our nats-server's port is another program; see {self._log_path}"
 
     async def wipe(self) -> None:
         """Starts it anew, at the same address, with an empty store."""

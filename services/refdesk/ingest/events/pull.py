@@ -17,6 +17,8 @@ from refdesk.errors import Unavailable
 from refdesk.ingest.events.client_errors import translated
 
 ANSWER_TIMEOUT_SECONDS = 2.0
+MOST_BYTES = 16 * 1024 * 1024
+"""Of one answer: what source systems push comes with its content."""
 _NO_RESPONDERS = "503"
 
 
@@ -30,7 +32,8 @@ class Puller:
 
     async def take(self, limit: int) -> list[Msg]:
         """What is there now, up to `limit`. Raises: Unavailable."""
-        return await self._pull({"batch": limit, "no_wait": True}, limit, ANSWER_TIMEOUT_SECONDS)
+        request = {"batch": limit, "max_bytes": MOST_BYTES, "no_wait": True}
+        return await self._pull(request, limit, ANSWER_TIMEOUT_SECONDS)
 
     async def wait(self, seconds: float) -> list[Msg]:
         """The next message, or [] when none came within `seconds`. Raises: Unavailable."""

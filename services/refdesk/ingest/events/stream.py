@@ -1,7 +1,8 @@
 """The one table of JetStream streams, consumers and subjects; knows nothing of connections.
 
 Two lanes, each with a consumer of its own, so that a changed document does not wait behind a bulk load. A message leaves the
-stream when it is acknowledged; a subject outside the two patterns is refused, for nobody would ever take it out.
+stream when it is acknowledged; a subject outside the two patterns is refused, for nobody would ever take it out. Source systems
+publish to the same subjects (docs/reference/asyncapi.yaml); what of that cannot be taken is set aside in a stream of its own.
 """
 
 from __future__ import annotations
@@ -24,6 +25,10 @@ STREAM = "REFDESK_EVENTS"
 PATTERNS = {"changed": "refdesk.events.*.*.*", "bulk": "refdesk.events.*.*.*.bulk"}
 LANES = tuple(PATTERNS)
 """The order in which they are asked."""
+PARKED = "REFDESK_PARKED"
+PARKED_SUBJECTS = "refdesk.parked.>"
+PARKED_BYTES = 64 * 1024 * 1024
+PARKED_SECONDS = 30 * 86_400.0
 DUPLICATE_WINDOW_SECONDS = 120.0
 ACK_WAIT_SECONDS = 60.0
 MAX_ACK_PENDING = 2048
@@ -40,7 +45,7 @@ def _token(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]", lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), name)
 
 
-def stream_config(max_bytes: int) -> StreamConfig:
+def stream_config(max_bytes: int, replicas: int = 1) -> StreamConfig:
     """The stream; full, it refuses new events, and the next scan announces them again."""
     return StreamConfig(
         name=STREAM,
@@ -51,9 +56,31 @@ def stream_config(max_bytes: int) -> StreamConfig:
         discard=DiscardPolicy.NEW,
         max_bytes=max_bytes,
         max_age=0,
+        num_replicas=replicas,
         duplicate_window=DUPLICATE_WINDOW_SECONDS,
         allow_atomic=True,
     )
+
+
+def parked_config(max_bytes: int, replicas: int = 1) -> StreamConfig:
+    """Where events that nobody can take are set aside; the oldest go first."""
+    return StreamConfig(
+        name=PARKED,
+        description="Events that could not be taken, with the reason in the header Refdesk-Reason; for people to look at.",
+        subjects=[PARKED_SUBJECTS],
+        retention=RetentionPolicy.LIMITS,
+        storage=StorageType.FILE,
+        discard=DiscardPolicy.OLD,
+        max_bytes=min(PARKED_BYTES, max_bytes // 4),
+        max_age=PARKED_SECONDS,
+        num_replicas=replicas,
+        duplicate_window=DUPLICATE_WINDOW_SECONDS,
+    )
+
+
+def parked_subject(subject: str) -> str:
+    """Where a message that came on a subject is set aside."""
+    return subject.replace("refdesk.events.", "refdesk.parked.", 1)
 
 
 def consumer_name(lane: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from refdesk.errors import InvalidArgument
+from refdesk.ingest.events.access import read_servers
 from refdesk.ingest.events.broker import ExternalBroker
 from refdesk.ingest.events.interface import Events
 from refdesk.ingest.events.jetstream import JetStreamEvents
@@ -14,7 +14,7 @@ from refdesk.ingest.settings import IngestSettings
 
 
 def events(settings: IngestSettings, data: Path) -> Events:
-    """`file:` a nats-server of our own on `data`/events, `file:/path` on that folder; `nats://host:port` somebody else's.
+    """`file:` a nats-server of our own on `data`/events, `file:/path` on that folder; `nats://host:port` or tls:// somebody else's.
 
     Nothing is opened before start. Raises: InvalidArgument for another URL.
     """
@@ -22,6 +22,5 @@ def events(settings: IngestSettings, data: Path) -> Events:
     if parts.scheme == "file" and not parts.netloc:
         folder = Path(parts.path) if parts.path else data / "events"
         return JetStreamEvents(NatsServer(folder, max_store_bytes=2 * max_bytes), max_bytes=max_bytes)
-    if parts.scheme == "nats" and parts.hostname:
-        return JetStreamEvents(ExternalBroker(settings.events), max_bytes=max_bytes)
-    raise InvalidArgument(f"ingest.events {settings.events!r} is not known: use file: or nats://host:port")
+    broker = ExternalBroker(",".join(read_servers(settings.events)), settings.nats)
+    return JetStreamEvents(broker, max_bytes=max_bytes, replicas=settings.nats.replicas)
