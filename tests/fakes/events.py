@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from refdesk.errors import Unavailable
 from refdesk.ingest.events.event import ChangeEvent
 from refdesk.ingest.events.incoming import Incoming, read_incoming
-from refdesk.ingest.events.interface import Delivery
+from refdesk.ingest.events.interface import AlwaysHeld, Delivery, Lease
 
 
 class MemoryDelivery:
@@ -84,6 +84,9 @@ class MemoryEvents:
     async def pending(self) -> int:
         self._check()
         return sum(map(len, self._lanes.values())) + len(self._held)
+
+    def lease(self, name: str, tell: Callable[[], bytes], gained: Callable[[], None]) -> Lease:
+        return AlwaysHeld()
 
     async def reachable(self) -> bool:
         return not self.is_down

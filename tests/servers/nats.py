@@ -22,6 +22,7 @@ class NatsProcess:
     def __init__(self, folder: Path, config: str = "") -> None:
         self._folder = folder
         self._config = config
+        self._port = "-1"
         self._process: ServerProcess | None = None
         self.url = ""
         """nats://host:port once it is ready; another one after every start."""
@@ -43,7 +44,7 @@ class NatsProcess:
         for stale in self._folder.glob("*.ports"):
             stale.unlink()
         folder = str(self._folder.resolve())
-        command = (binary, "-a", "127.0.0.1", "-p", "-1", "-js", "-sd", folder, "--ports_file_dir", folder)
+        command = (binary, "-a", "127.0.0.1", "-p", self._port, "-js", "-sd", folder, "--ports_file_dir", folder)
         if self._config:
             self.configure(self._config)
             command = (*command, "-c", str(self.config_path))
@@ -61,6 +62,11 @@ class NatsProcess:
     def configure(self, config: str) -> None:
         """Writes another configuration, which it reads at its next start, or at a SIGHUP."""
         self.config_path.write_text(config, encoding="utf-8")
+
+    def restart_at(self, url: str) -> None:
+        """Starts it again where clients still look for it. Raises: CannotStart."""
+        self._port = url.rpartition(":")[2]
+        self.start()
 
     def stop(self) -> None:
         """Ends it; what was acknowledged is kept."""

@@ -75,6 +75,9 @@ class Follower:
         self._status = pb.SourceStatus(name=settings.name, kind=settings.kind, state=pb.SOURCE_STATE_WAITING)
         self._scanning = asyncio.Lock()
         self._wanted = asyncio.Event()
+        self._lease = events.lease(
+            f"{project}.{settings.name}", lambda: self._status.SerializeToString(), self._wanted.set
+        )
         self._tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
@@ -90,7 +93,9 @@ class Follower:
         self._tasks = []
 
     def status(self) -> pb.SourceStatus:
-        """What it does now, as a message of its own."""
+        """What it does now, or the process that follows it in its place, as a message of its own."""
+        if not self._lease.held and self._lease.told:
+            return pb.SourceStatus.FromString(self._lease.told)
         status = pb.SourceStatus()
         status.CopyFrom(self._status)
         return status
@@ -119,6 +124,7 @@ class Follower:
         pushed = self._settings.kind == "push"
         every_seconds = max(self._settings.poll_seconds, FULL_SECONDS) if pushed else self._settings.poll_seconds
         while True:
+            await self._lease.until_held()
             succeeded = await self._try_scan(None)
             pause = every_seconds if succeeded else min(every_seconds, RETRY_SECONDS)
             with contextlib.suppress(TimeoutError):
@@ -129,7 +135,7 @@ class Follower:
         said = False
         while True:
             async for hints in self._source.watch():
-                if not await self._try_scan(hints):
+                if self._lease.held and not await self._try_scan(hints):
                     self._wanted.set()
             if not said:
                 _log.warning("changes are not watched, only polled for", source=self._settings.name)

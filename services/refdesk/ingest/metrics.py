@@ -25,6 +25,7 @@ SOURCE_EVENTS = Counter(
     "Events of source systems taken from the queue, by what became of them.",
     ["outcome"],
 )
+LEASES = Gauge("refdesk_ingest_leases_held_count", "Leases that this process has: sources, and projects.", ["kind"])
 PENDING = Gauge("refdesk_ingest_events_pending_count", "Events that are not acknowledged.")
 GROWN = Counter("refdesk_ingest_generation_heads_built_total", "Documents that were cut anew from their stored text.")
 MOVES = Counter("refdesk_ingest_generation_moves_total", "Changes of what a project's generations are.", ["move"])

@@ -62,6 +62,7 @@ class ProjectWork:
         self.published_count = 0
         self._settings = settings
         self._reconciling = asyncio.Lock()
+        self._lease = events.lease(slug, lambda: b"", lambda: None)
         self._catalog = catalog
         self._stores = stores = Stores(slug, docstore, search, settings.call_seconds)
         generations = functools.partial(catalog.generations, slug)
@@ -119,6 +120,7 @@ class ProjectWork:
     async def reconcile_for_ever(self) -> None:
         """A run at once, then one an interval. Raises: Unavailable and the like; then it begins anew."""
         while True:
+            await self._lease.until_held()
             await self.reconcile()
             await asyncio.sleep(self._settings.reconcile_seconds)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from refdesk.ingest.events.event import ChangeEvent
@@ -43,6 +43,34 @@ class Delivery(Protocol):
         ...
 
 
+class Lease(Protocol):
+    """The right to do what a name stands for."""
+
+    @property
+    def held(self) -> bool:
+        """Whether this process has it now."""
+        ...
+
+    @property
+    def told(self) -> bytes:
+        """What its holder said last, where that is another process; empty where nothing is known."""
+        ...
+
+    async def until_held(self) -> None:
+        """Returns as soon as this process has it."""
+        ...
+
+
+class AlwaysHeld:
+    """Where there is one process only."""
+
+    held = True
+    told = b""
+
+    async def until_held(self) -> None:
+        """At once."""
+
+
 class Events(Protocol):
     """A queue of hints, not the truth: with all of it lost, a scan of the sources announces what differs."""
 
@@ -70,6 +98,13 @@ class Events(Protocol):
 
     async def pending(self) -> int:
         """Events that are not acknowledged, delivered or not. Raises: Unavailable."""
+        ...
+
+    def lease(self, name: str, tell: Callable[[], bytes], gained: Callable[[], None]) -> Lease:
+        """The right to do what a name stands for, which one process has at a time.
+
+        `tell` is asked, while this process has it, for what the others shall know; `gained` is called when it was got.
+        """
         ...
 
     async def reachable(self) -> bool:

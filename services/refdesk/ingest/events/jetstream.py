@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ssl
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import structlog
 from nats.aio.client import Client
@@ -21,7 +21,8 @@ from refdesk.ingest.events.client_errors import Refused, translated
 from refdesk.ingest.events.delivery import JetStreamDelivery
 from refdesk.ingest.events.event import ChangeEvent
 from refdesk.ingest.events.incoming import read_incoming
-from refdesk.ingest.events.interface import Delivery
+from refdesk.ingest.events.interface import AlwaysHeld, Delivery, Lease
+from refdesk.ingest.events.leases import Leases, bucket_config
 from refdesk.ingest.events.publishing import publish_all
 from refdesk.ingest.events.pull import Puller
 from refdesk.ingest.events.stream import (
@@ -55,6 +56,7 @@ class JetStreamEvents:
         self._pullers: list[Puller] = []
         self._waits: dict[Puller, asyncio.Task[list[Msg]]] = {}
         self._fetching = asyncio.Lock()
+        self._leases = Leases(lambda: self._js, self._ensure)
 
     async def start(self) -> None:
         """Runs or finds the server, connects, and makes the streams and consumers what the table says."""
@@ -66,9 +68,12 @@ class JetStreamEvents:
         except BaseException:
             await self.close()
             raise
+        if not self._broker.is_ours:
+            self._leases.start()
 
     async def close(self) -> None:
         """Ends the connection, and the server where it is ours; what was pulled and not fetched comes again at once."""
+        await self._leases.close()
         for wait in self._waits.values():
             wait.cancel()
         taken = await asyncio.gather(*self._waits.values(), return_exceptions=True)
@@ -105,6 +110,10 @@ class JetStreamEvents:
         with translated():
             infos = [await self._js.consumer_info(STREAM, consumer_name(lane)) for lane in LANES]
         return sum((info.num_pending or 0) + (info.num_ack_pending or 0) for info in infos)
+
+    def lease(self, name: str, tell: Callable[[], bytes], gained: Callable[[], None]) -> Lease:
+        """One in the server's key-value store; with a server of our own this process is alone."""
+        return AlwaysHeld() if self._broker.is_ours else self._leases.lease(name, tell, gained)
 
     async def reachable(self) -> bool:
         """Whether JetStream answers now."""
@@ -210,6 +219,8 @@ class JetStreamEvents:
         with translated():
             await ensure_stream(self._js, stream_config(self._max_bytes, self._replicas))
             await ensure_stream(self._js, parked_config(self._max_bytes, self._replicas))
+            if not self._broker.is_ours:
+                await ensure_stream(self._js, bucket_config(self._replicas))
             for lane in LANES:
                 await ensure_consumer(self._js, STREAM, consumer_config(lane))
 
