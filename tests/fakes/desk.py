@@ -85,7 +85,11 @@ class FakeDesk:
     def moves(self, *, now: Callable[[], float] = time.time, **settings: Any) -> Generations:
         """A worker of its own, for what the catalog asks for."""
         assert self.catalog
-        reconcile = self.reconciler(now_seconds=0).run
+
+        async def verify(generation: str) -> int:
+            return (await self.reconciler(now_seconds=time.time()).run_one(generation)).republished_count
+
+        reconcile = self.reconciler(now_seconds=time.time()).run
         settings = {"generation_grace_seconds": 0, **settings}
         return Generations(
             PROJECT,
@@ -93,6 +97,7 @@ class FakeDesk:
             self.stores,
             self.growth(),
             reconcile,
+            verify,
             asyncio.Lock(),
             IngestSettings(**settings),
             now=now,

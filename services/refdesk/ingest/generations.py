@@ -47,7 +47,11 @@ class Moved(NamedTuple):
 
 
 class Generations:
-    """The generations of one project. `reconcile` runs at once after a move; nothing is dropped while `exclusively` is held."""
+    """The generations of one project.
+
+    `reconcile` runs at once after a move; `verify` compares one generation's records with both engines and answers how many documents
+    it had to write again; nothing is dropped while `exclusively` is held.
+    """
 
     def __init__(
         self,
@@ -56,6 +60,7 @@ class Generations:
         stores: Stores,
         growth: Growth,
         reconcile: Callable[[], Awaitable[object]],
+        verify: Callable[[str], Awaitable[int]],
         exclusively: asyncio.Lock,
         settings: IngestSettings,
         *,
@@ -66,6 +71,7 @@ class Generations:
         self._stores = stores
         self._growth = growth
         self._reconcile = reconcile
+        self._verify = verify
         self._exclusively = exclusively
         self._settings = settings
         self._now = now
@@ -148,7 +154,7 @@ class Generations:
             if now - one.since_milliseconds >= wait_seconds * 1000:
                 await self._drop(one.generation, for_good=one.dropped_once)
                 return True
-        return bool(project.building_generation) and await self._advance(project)
+        return await self._fill(project) or await self._advance(project)
 
     async def find_gap(self, generation: str) -> str:
         """What keeps a generation from answering, for people: documents without a head of it, or without vectors; empty when nothing does.
@@ -168,6 +174,13 @@ class Generations:
                 incomplete.append(record.path)
         return _describe_gap(behind, incomplete)
 
+    async def _find_losses(self, generation: str) -> str:
+        """What engines lack of a generation that has never answered: it may have been dropped and followed anew, and a worker that stalled
+        all the while have put one of its old heads back.
+        """
+        count = await self._verify(generation)
+        return f"{count:,} documents were not whole in the indices and are written again" if count else ""
+
     async def _move(self, choose: Callable[[Project], str]) -> Moved:
         for _ in range(MOVES):
             project = await self._catalog.read(self._slug)
@@ -175,7 +188,10 @@ class Generations:
             if generation == project.live_generation:
                 return Moved(generation, "", 0)
             await self._catalog.generation(generation)
-            if gap := await self.find_gap(generation):
+            gap = await self.find_gap(generation)
+            if not gap and generation == project.building_generation:
+                gap = await self._find_losses(generation)
+            if gap:
                 raise Unavailable(f"generation {generation} of project {self._slug} cannot answer yet: {gap}")
             until = self._now_milliseconds() + int(self._settings.rollback_days * DAY_MILLISECONDS)
             reach("ingest.switch.before")
@@ -191,14 +207,21 @@ class Generations:
             return Moved(generation, project.live_generation, until)
         raise Unavailable(f"project {self._slug} is being changed by somebody else; try again")
 
+    async def _fill(self, project: Project) -> bool:
+        """Has documents cut that lack a head of a followed generation: one that is built, or that a slow writer knew nothing of."""
+        counts = [await self._stores.count(name) for name in project.followed_generations]
+        lacks = any(one.other_generation_count for one in counts)
+        grown_count = await self._growth.fill() if lacks else 0
+        self._is_stuck = lacks and not grown_count
+        return grown_count > 0
+
     async def _advance(self, project: Project) -> bool:
-        """Builds what is being built a bit further, and moves over when it is complete; False when there is nothing to do but wait."""
+        """Moves over to what is being built when it is complete; False when there is nothing to do but wait."""
         generation = project.building_generation
+        if not generation or project.hold_switch:
+            return False
         stats = await self._stores.count(generation)
-        self._is_stuck = bool(stats.other_generation_count) and not await self._growth.fill()
-        if stats.other_generation_count and not self._is_stuck:
-            return True
-        if stats.other_generation_count or stats.missing_vector_count or project.hold_switch:
+        if stats.other_generation_count or stats.missing_vector_count:
             return False
         try:
             await self.switch(generation)

@@ -73,7 +73,9 @@ class ProjectWork:
         self.vectors = Vectors(stores, embedding, generations, self._correct, settings, loads)
         self.publisher = Publisher(stores, sources, parsers, generations, behind=self.vectors)
         self.growth = Growth(stores, parsers, generations, changed=self.vectors.kick)
-        self.generations = Generations(slug, catalog, stores, self.growth, self.reconcile, self._reconciling, settings)
+        self.generations = Generations(
+            slug, catalog, stores, self.growth, self.reconcile, self._verify, self._reconciling, settings
+        )
         self.reconciler = Reconciler(
             stores,
             sources,
@@ -110,6 +112,12 @@ class ProjectWork:
             findings = await self.reconciler.run()
         self.vectors.kick()
         return findings
+
+    async def _verify(self, generation: str) -> int:
+        async with self._reconciling:
+            findings = await self.reconciler.run_one(generation)
+        self.vectors.kick()
+        return findings.republished_count
 
     async def report_generations(self) -> list[pb.GenerationStatus]:
         """How far each generation is. Raises: NotFound, Unavailable."""

@@ -86,21 +86,38 @@ class Reconciler:
         findings = Findings(started_at_milliseconds=self._now() * 1000)
         generations = tuple(await self._generations())
         for generation in generations:
-            findings.record_count = 0
-            suspects: list[Compared] = []
-            async for compared in self._compare(generation, findings):
-                if is_sound(compared, generation.name):
-                    continue
-                suspects.append(compared)
-                if len(suspects) == GROUP:
-                    await self._mend(suspects, generation, generations, findings)
-                    suspects = []
-            await self._mend(suspects, generation, generations, findings)
+            await self._reconcile(generation, generations, findings)
         await self._complete(generations, findings)
         await self._purge()
+        self._count(findings)
+        return findings
+
+    async def run_one(self, name: str) -> Findings:
+        """The same over one generation's entries, before it answers. Raises: as `run`."""
+        findings = Findings(started_at_milliseconds=self._now() * 1000)
+        generations = tuple(await self._generations())
+        for generation in generations:
+            if generation.name == name:
+                await self._reconcile(generation, generations, findings)
+        self._count(findings)
+        return findings
+
+    async def _reconcile(self, generation: Generation, followed: tuple[Generation, ...], findings: Findings) -> None:
+        findings.record_count = 0
+        suspects: list[Compared] = []
+        async for compared in self._compare(generation, findings):
+            if is_sound(compared, generation.name):
+                continue
+            suspects.append(compared)
+            if len(suspects) == GROUP:
+                await self._mend(suspects, generation, followed, findings)
+                suspects = []
+        await self._mend(suspects, generation, followed, findings)
+
+    @staticmethod
+    def _count(findings: Findings) -> None:
         for mending in ("republished", "swept", "fenced"):
             metrics.RECONCILED.labels(mending).inc(getattr(findings, f"{mending}_count"))
-        return findings
 
     async def _compare(self, generation: Generation, findings: Findings) -> AsyncIterator[Compared]:
         """Walks through records and both engines side by side, in order of the documents' ids."""
