@@ -11,6 +11,7 @@ SETTLING_SECONDS = 1.5
 """From the moment of a fault until answers must show it: what was under way may still end well."""
 RECOVERY_SECONDS = 10.0
 """From the end of a fault until answers must be whole again."""
+WHOLE = frozenset({"hybrid"})
 LIES = ("No good match", "nothing is indexed", "Nothing is indexed")
 
 
@@ -46,7 +47,8 @@ def _wrong(one: Asked, faults: Sequence[Fault]) -> str:
         return f"not whole though nothing was broken for {RECOVERY_SECONDS} s"
     for fault in near:
         throughout = fault.began_at + SETTLING_SECONDS < one.began_at and one.ended_at < fault.ended_at
-        if throughout and one.mode not in fault.modes:
+        others_recover = fault.modes == WHOLE and len(near) > 1
+        if throughout and not others_recover and one.mode not in fault.modes:
             return f"mode {one.mode or 'error'!r} while {fault.what}"
     return ""
 

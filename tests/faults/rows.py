@@ -9,12 +9,12 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from faults.judge import Fault
+from faults.judge import WHOLE, Fault
 from faults.proxy import Mood
 from faults.stand import Stand
 
 ANY = frozenset({"hybrid", "lexical", "semantic", ""})
-WHOLE = frozenset({"hybrid"})
+
 BY_WORDS = frozenset({"lexical"})
 ERROR = frozenset({""})
 PAUSE_SECONDS = 5.0

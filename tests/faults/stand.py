@@ -27,7 +27,7 @@ from refdesk.ingest.events.event import ChangeEvent, ChangeType, now
 from refdesk.ingest.events.jetstream import JetStreamEvents
 from servers.nats import NatsProcess
 from servers.opensearch import OpenSearchServer
-from system.desks import DeskProcess, ticks
+from system.desks import DeskProcess, closing_failures, ticks
 from system.test_five import TARGETS, free_ports
 
 LINKS = ("docstore", "embedder", "search", "ingest", "nats", "opensearch")
@@ -191,7 +191,7 @@ class Stand:
         request = urllib.request.Request(f"{self.operator.url}/api/operator/projects/default/{path}", method="POST")
         for _ in ticks(START_SECONDS, every=1.0):  # a service that is away answers 503
             try:
-                with urllib.request.urlopen(request, timeout=60) as answer:
+                with closing_failures(), urllib.request.urlopen(request, timeout=60) as answer:
                     return dict(json.load(answer))
             except OSError as error:
                 last = error

@@ -80,13 +80,14 @@ class DeskProcess:
             with urllib.request.urlopen(self.url + path, timeout=10) as answer:
                 return int(answer.status)
         except urllib.error.HTTPError as failure:
-            return failure.code
+            with failure:
+                return failure.code
         except OSError:
             return 0
 
     def status(self) -> dict[str, Any]:
         """Its first project's status, as the operator API gives it."""
-        with urllib.request.urlopen(f"{self.url}/api/operator/status", timeout=30) as answer:
+        with closing_failures(), urllib.request.urlopen(f"{self.url}/api/operator/status", timeout=30) as answer:
             return dict(json.load(answer)["projects"][0])
 
     def wait_until_settled(self, documents: int | None = None, seconds: float = SETTLE_SECONDS) -> dict[str, Any]:
@@ -125,7 +126,7 @@ class DeskProcess:
             "MCP-Protocol-Version": "2025-11-25",
         }
         request = urllib.request.Request(self.url + path, json.dumps(body).encode(), headers)
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with closing_failures(), urllib.request.urlopen(request, timeout=30) as answer:
             raw = answer.read().decode()
         if raw.lstrip().startswith("{"):
             return dict(json.loads(raw)["result"])
@@ -147,6 +148,16 @@ def running(desk: DeskProcess) -> Iterator[DeskProcess]:
         if desk.process is not None and desk.poll() is None:
             desk.process.kill()
             desk.process.wait(timeout=20)
+
+
+@contextmanager
+def closing_failures() -> Iterator[None]:
+    """An answer that is an error holds its connection; whoever only looks at the error lets go of it so."""
+    try:
+        yield
+    except urllib.error.HTTPError as failure:
+        failure.close()
+        raise
 
 
 def ticks(seconds: float, every: float = 0.05) -> Iterator[None]:

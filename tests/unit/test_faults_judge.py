@@ -46,3 +46,10 @@ def test_an_answer_that_is_wrong_is_told(one: Asked, wrong: str) -> None:
 )
 def test_an_answer_that_is_right_is_let_be(one: Asked) -> None:
     assert judge([one], [EMBEDDER_DOWN]) == []
+
+
+def test_what_breaks_nothing_may_fall_into_the_recovery_of_what_did() -> None:
+    harmless = Fault("ingest was killed", 111.0, 118.0, frozenset({"hybrid"}))
+    degraded = asked(115, "lexical", FOUND, "semantic: embedder_timeout")
+    assert judge([degraded], [EMBEDDER_DOWN, harmless]) == []
+    assert judge([degraded], [harmless])
