@@ -7,6 +7,7 @@ import json
 import threading
 import time
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from refdesk.api.embedder.v1 import embedder_pb2 as pb
 from refdesk.api.embedder.v1.embedder_protocol import Embedder
 from refdesk.embedder.places import is_built, models_folder
 from refdesk.embedder.queue import Job
-from refdesk.embedder.registry import DEFAULT_MODEL, ENTRIES
+from refdesk.embedder.registry import DEFAULT_MODEL, ENTRIES, fingerprint
 from refdesk.embedder.service import EmbedderService
 from refdesk.embedder.settings import EmbedderSettings
 from refdesk.errors import DeadlineExceeded, InvalidArgument, NotFound, ResourceExhausted, Unavailable
@@ -148,6 +149,63 @@ async def test_wrong_requests_say_what_is_wrong(embedder: Embedder) -> None:
         await embed(embedder, PASSAGE, *["a"] * 257)
     with pytest.raises(InvalidArgument, match="4097 texts to count"):
         await embedder.count_tokens(pb.CountTokensRequest(model_id="tiny", texts=["a"] * 4097))
+
+
+@pytest.fixture
+def spare(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of built models with one of the registry that no setting names."""
+    entry = replace(ENTRIES[DEFAULT_MODEL], model_id="spare", dimension=0, languages=(), window_tokens=50)
+    monkeypatch.setitem(ENTRIES, "spare", entry)
+    build_tiny_model(folder.parent / "spare", model_id="spare")
+    described = folder.parent / "spare" / "refdesk.json"
+    described.write_text(json.dumps(json.loads(described.read_text()) | {"build": fingerprint(entry)}))
+    return folder.parent
+
+
+async def test_a_built_model_of_the_registry_is_hosted_from_when_it_is_needed(folder: Path, spare: Path) -> None:
+    service = EmbedderService(EmbedderSettings(model=str(folder), models=str(spare), workers=1))
+    await service.start()
+
+    async def list_hosted(*needed: str) -> list[str]:
+        response = await service.list_models(pb.ListModelsRequest(model_ids=needed))
+        return [model.model_id for model in response.models]
+
+    assert await list_hosted() == ["tiny"]
+    assert await asyncio.gather(list_hosted("spare"), list_hosted("spare", "nobody")) == [["tiny", "spare"]] * 2
+    request = pb.EmbedTextsRequest(model_id="spare", purpose=QUERY, texts=["one"])
+    np.testing.assert_allclose(numbers((await service.embed_texts(request)).items[0]), expected("one"), atol=1e-5)
+    await service.close()
+
+
+async def test_a_model_that_is_asked_to_embed_before_it_is_loaded_is_unavailable_for_a_moment(
+    folder: Path, spare: Path
+) -> None:
+    service = EmbedderService(EmbedderSettings(model=str(folder), models=str(spare), workers=1))
+    await service.start()
+    request = pb.CountTokensRequest(model_id="spare", texts=["abc"])
+    with pytest.raises(Unavailable, match="model spare is being loaded"):
+        await service.count_tokens(request)
+    await service.list_models(pb.ListModelsRequest(model_ids=["spare"]))
+    assert list((await service.count_tokens(request)).token_counts) == [1]
+    await service.close()
+
+
+async def test_a_needed_model_that_gives_wrong_vectors_or_is_not_built_is_not_hosted_and_says_why(
+    folder: Path, spare: Path
+) -> None:
+    service = EmbedderService(EmbedderSettings(model=str(folder), models=str(spare), workers=1))
+    await service.start()
+    canaries = spare / "spare" / "canary.json"
+    rows = json.loads(canaries.read_text())["canaries"]
+    canaries.write_text(json.dumps({"canaries": [row | {"vector": row["vector"][::-1]} for row in rows]}))
+    response = await service.list_models(pb.ListModelsRequest(model_ids=["spare", DEFAULT_MODEL]))
+    assert [model.model_id for model in response.models] == ["tiny"]
+    with pytest.raises(NotFound, match="spare gives wrong vectors on this machine"):
+        await service.count_tokens(pb.CountTokensRequest(model_id="spare", texts=["abc"]))
+    with pytest.raises(NotFound, match=rf"model {DEFAULT_MODEL} is not built in"):
+        await service.count_tokens(pb.CountTokensRequest(model_id=DEFAULT_MODEL, texts=["abc"]))
+    assert service.not_ready_reason() == ""
+    await service.close()
 
 
 async def test_no_time_left_is_a_deadline_error(embedder: Embedder) -> None:

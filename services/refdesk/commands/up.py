@@ -16,7 +16,8 @@ from refdesk.commands.progress import Progress
 from refdesk.commands.serving import bind, served
 from refdesk.commands.stopping import stop_signal
 from refdesk.desk import UNNAMED_DATA, Desk, default_data, remove_note, source_name, write_note
-from refdesk.embedder.models import find_models
+from refdesk.embedder.models import find_model, find_models
+from refdesk.embedder.registry import ENTRIES
 from refdesk.errors import InvalidArgument
 from refdesk.gateway.comparing import Comparison
 from refdesk.gateway.operator import beside, build_operator
@@ -142,7 +143,9 @@ def check_models(settings: Settings) -> None:
     """
     hosted = [folder.entry.model_id for folder in find_models(settings.embedder)]
     for slug, project in settings.projects.items():
-        if project.model and project.model not in hosted:
+        if project.model in ENTRIES:
+            find_model(settings.embedder, project.model)  # the embedder loads it when it is needed
+        elif project.model and project.model not in hosted:
             raise InvalidArgument(
                 f"projects.{slug}.model: {project.model} is not hosted, but {', '.join(hosted)}: "
                 "name one of these, or add it to embedder.also_host"

@@ -9,16 +9,16 @@ from functools import partial
 import structlog
 
 from refdesk.api.embedder.v1 import embedder_pb2 as pb
-from refdesk.embedder import canary
 from refdesk.embedder.cores import count_cores
+from refdesk.embedder.hosted import HostedModels
 from refdesk.embedder.metrics import TEXTS, TOKENS
-from refdesk.embedder.models import ModelFolder, find_models
+from refdesk.embedder.models import find_models
 from refdesk.embedder.queue import Job, JobQueue
 from refdesk.embedder.recent import RecentQueries
-from refdesk.embedder.runtime import LoadedModel, load_model
+from refdesk.embedder.runtime import LoadedModel
 from refdesk.embedder.settings import EmbedderSettings
 from refdesk.embedder.workers import Workers
-from refdesk.errors import DeadlineExceeded, InvalidArgument, NotFound, Unavailable
+from refdesk.errors import DeadlineExceeded, InvalidArgument, Unavailable
 from refdesk.rpc import deadline
 
 log = structlog.get_logger()
@@ -36,7 +36,7 @@ class EmbedderService:
 
     def __init__(self, settings: EmbedderSettings) -> None:
         self._settings = settings
-        self._models: dict[str, LoadedModel] = {}
+        self._models = HostedModels(settings)
         self._reason = "the embedder has not started"
         limits = {"query": settings.max_waiting_queries, "passage": settings.max_waiting_passages}
         workers = settings.workers or count_cores()
@@ -50,11 +50,10 @@ class EmbedderService:
 
         Raises: NotFound for a model that is not built, InvalidArgument for a folder that holds none.
         """
-        folders = find_models(self._settings)
-        self._reason = f"loading {', '.join(folder.entry.model_id for folder in folders)}"
-        faults = [await asyncio.to_thread(self._load, folder) for folder in folders]
+        self._reason = f"loading {', '.join(folder.entry.model_id for folder in find_models(self._settings))}"
+        fault = await self._models.load_set()
         self._workers.start()
-        self._reason = "; ".join(filter(None, faults))
+        self._reason = fault
         if self._reason:
             log.error("embedder is not ready", reason=self._reason)
 
@@ -62,6 +61,7 @@ class EmbedderService:
         """Ends the workers; calls that wait hear Unavailable."""
         self._reason = "the embedder is closed"
         self._queue.close()
+        await self._models.close()
         await asyncio.to_thread(self._workers.join)
 
     def not_ready_reason(self) -> str:
@@ -71,7 +71,8 @@ class EmbedderService:
     async def list_models(self, request: pb.ListModelsRequest) -> pb.ListModelsResponse:
         """See embedder.proto."""
         self._check_ready()
-        return pb.ListModelsResponse(models=[_describe(model) for model in self._models.values()])
+        await self._models.need(request.model_ids)
+        return pb.ListModelsResponse(models=[_describe(model) for model in self._models.list()])
 
     async def embed_texts(self, request: pb.EmbedTextsRequest) -> pb.EmbedTextsResponse:
         """See embedder.proto."""
@@ -127,17 +128,9 @@ class EmbedderService:
         finally:
             self._queue.discard(jobs)
 
-    def _load(self, folder: ModelFolder) -> str:
-        model = load_model(folder)
-        self._models[model.entry.model_id] = model
-        return canary.find_fault(model, canary.read_canaries(folder.path))
-
     def _find(self, model_id: str) -> LoadedModel:
         self._check_ready()
-        model = self._models.get(model_id)
-        if model is None:
-            raise NotFound(f'model "{model_id}" is not hosted here; hosted: {", ".join(self._models)}')
-        return model
+        return self._models.find(model_id)
 
     def _check_ready(self) -> None:
         if self._reason:

@@ -124,7 +124,7 @@ class Catalog:
         own_coverage = project.floor_coverage if project.HasField("floor_coverage") else None
         if own_cosine is not None and own_coverage is not None:
             return Floor(own_cosine, own_coverage)
-        model = (await self._known_models()).get(project.model_id)
+        model = (await self._known_models(project.model_id)).get(project.model_id)
         if model is None:
             return None
         cosine = model.floor_cosine if own_cosine is None else own_cosine
@@ -141,13 +141,15 @@ class Catalog:
         failed = any(source.state == ingest_api.SOURCE_STATE_FAILED for source in status.sources)
         return not status.words_current and (status.pending_events > 0 or not failed)
 
-    async def _known_models(self) -> Mapping[str, embedder_api.Model]:
+    async def _known_models(self, needed: str) -> Mapping[str, embedder_api.Model]:
+        """The models as of when this one was needed: one that has begun to answer just now is asked for at once."""
+
         async def read() -> Mapping[str, embedder_api.Model]:
             with deadline.limit(self._read_seconds):
-                response = await self._embedder.list_models(embedder_api.ListModelsRequest())
+                response = await self._embedder.list_models(embedder_api.ListModelsRequest(model_ids=[needed]))
             return {model.model_id: model for model in response.models}
 
         try:
-            return await self._models.get("", read)
+            return await self._models.get(needed, read)
         except errors.RefdeskError:
-            return self._models.newest("") or {}
+            return self._models.newest(needed) or {}

@@ -22,6 +22,8 @@ from refdesk.rpc import deadline
 log = structlog.get_logger()
 
 CALL_SECONDS = 10.0
+LOAD_SECONDS = 60.0
+"""Of asking for a model that may have to be loaded first."""
 PUTS = 5
 """How often a put that lost against another writer is tried again."""
 
@@ -146,7 +148,7 @@ class Catalog:
 
     async def _model(self, model_id: str) -> embedder_pb2.Model:
         if model_id not in self._models:
-            await self._load_models()
+            await self._load_models(model_id)
         if model_id not in self._models:
             hosted = ", ".join(sorted(self._models))
             raise InvalidArgument(
@@ -154,9 +156,9 @@ class Catalog:
             )
         return self._models[model_id]
 
-    async def _load_models(self) -> Sequence[embedder_pb2.Model]:
-        with deadline.limit(CALL_SECONDS):
-            response = await self._embedder.list_models(embedder_pb2.ListModelsRequest())
+    async def _load_models(self, *needed: str) -> Sequence[embedder_pb2.Model]:
+        with deadline.limit(LOAD_SECONDS if needed else CALL_SECONDS):
+            response = await self._embedder.list_models(embedder_pb2.ListModelsRequest(model_ids=needed))
         self._models = {model.model_id: model for model in response.models}
         return response.models
 

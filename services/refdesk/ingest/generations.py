@@ -7,6 +7,7 @@ followed is dropped, and every step may be repeated.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
@@ -50,7 +51,7 @@ class Generations:
     """The generations of one project.
 
     `reconcile` runs at once after a move; `verify` compares one generation's records with both engines and answers how many documents
-    it had to write again; nothing is dropped while `exclusively` is held.
+    it had to write again; nothing is dropped while `exclusively` is held. Of several processes the one that has `held` does the work.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class Generations:
         exclusively: asyncio.Lock,
         settings: IngestSettings,
         *,
+        held: Callable[[], bool] = lambda: True,
         now: Callable[[], float] = time.time,
     ) -> None:
         self._slug = slug
@@ -74,6 +76,7 @@ class Generations:
         self._verify = verify
         self._exclusively = exclusively
         self._settings = settings
+        self._held = held
         self._now = now
         self._kicked = asyncio.Event()
         self._unreconciled = False
@@ -128,7 +131,8 @@ class Generations:
         backoff = Backoff(self._settings.outage_seconds)
         while True:
             try:
-                waits_seconds = 0.0 if await self.work() else await self._pause_seconds()
+                has_worked = (self._held() or self._unreconciled) and await self.work()
+                waits_seconds = 0.0 if has_worked else await self._pause_seconds()
             except OUTAGE as error:
                 waits_seconds = backoff.next(error.retry_after_seconds)
                 metrics.OUTAGES.labels("generations").inc()
@@ -139,15 +143,15 @@ class Generations:
 
     async def work(self) -> bool:
         """One step of what the catalog asks for; False when there is nothing to do now. Raises: Unavailable and the like."""
-        self._kicked.clear()
         if self._unreconciled:
             await self._reconcile()
             self._unreconciled = False
         project = await self._catalog.read(self._slug)
         now = self._now_milliseconds()
         for name in roles.list_expired(project, now):
-            await self._catalog.put(roles.unfollowed(project, name, now), project.revision)
-            log.info("the time for rollback is over", project=self._slug, generation=name)
+            with contextlib.suppress(Conflict):  # read anew, it may answer again
+                await self._catalog.put(roles.unfollowed(project, name, now), project.revision)
+                log.info("the time for rollback is over", project=self._slug, generation=name)
             return True
         for one in project.dropped_generations:
             wait_seconds = AGAIN_SECONDS if one.dropped_once else self._settings.generation_grace_seconds
@@ -234,9 +238,12 @@ class Generations:
         """Takes a generation that nobody follows off the records, then out of both engines."""
         reach("ingest.drop.before")
         async with self._exclusively:
-            await self._stores.drop_heads(generation)
-            reach("ingest.drop.between")
-            await self._stores.drop_entries(generation)
+            with contextlib.suppress(
+                InvalidArgument
+            ):  # it is followed again, and what is dropped of it now is made again
+                await self._stores.drop_heads(generation)
+                reach("ingest.drop.between")
+                await self._stores.drop_entries(generation)
         reach("ingest.drop.after")
         await self._catalog.change(self._slug, lambda project: roles.dropped(project, generation, for_good=for_good))
         if not for_good:
@@ -254,6 +261,7 @@ class Generations:
                 await self._kicked.wait()
         except TimeoutError:
             pass
+        self._kicked.clear()
 
     def _now_milliseconds(self) -> int:
         return int(self._now() * 1000)

@@ -74,7 +74,15 @@ class ProjectWork:
         self.publisher = Publisher(stores, sources, parsers, generations, behind=self.vectors)
         self.growth = Growth(stores, parsers, generations, changed=self.vectors.kick)
         self.generations = Generations(
-            slug, catalog, stores, self.growth, self.reconcile, self._verify, self._reconciling, settings
+            slug,
+            catalog,
+            stores,
+            self.growth,
+            self.reconcile,
+            self._verify,
+            self._reconciling,
+            settings,
+            held=lambda: self._lease.held,
         )
         self.reconciler = Reconciler(
             stores,

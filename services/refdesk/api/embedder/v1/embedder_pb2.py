@@ -24,33 +24,33 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n&refdesk/api/embedder/v1/embedder.proto\x12\x17refdesk.api.embedder.v1\"\x84\x01\n\x05Model\x12\x10\n\x08model_id\x18\x01 \x01(\t\x12\x11\n\tdimension\x18\x02 \x01(\r\x12\x15\n\rwindow_tokens\x18\x03 \x01(\r\x12\x14\n\x0c\x66loor_cosine\x18\x04 \x01(\x01\x12\x16\n\x0e\x66loor_coverage\x18\x05 \x01(\x01\x12\x11\n\tlanguages\x18\x06 \x03(\t\"\x13\n\x11ListModelsRequest\"D\n\x12ListModelsResponse\x12.\n\x06models\x18\x01 \x03(\x0b\x32\x1e.refdesk.api.embedder.v1.Model\"g\n\x11\x45mbedTextsRequest\x12\x10\n\x08model_id\x18\x01 \x01(\t\x12\x31\n\x07purpose\x18\x02 \x01(\x0e\x32 .refdesk.api.embedder.v1.Purpose\x12\r\n\x05texts\x18\x03 \x03(\t\"^\n\x12\x45mbedTextsResponse\x12\x10\n\x08model_id\x18\x01 \x01(\t\x12\x36\n\x05items\x18\x02 \x03(\x0b\x32\'.refdesk.api.embedder.v1.EmbedTextsItem\"~\n\x0e\x45mbedTextsItem\x12\x10\n\x06vector\x18\x01 \x01(\x0cH\x00\x12:\n\x0bover_window\x18\x02 \x01(\x0b\x32#.refdesk.api.embedder.v1.OverWindowH\x00\x12\x13\n\x0btoken_count\x18\x03 \x01(\rB\t\n\x07outcome\"#\n\nOverWindow\x12\x15\n\rwindow_tokens\x18\x01 \x01(\r\"5\n\x12\x43ountTokensRequest\x12\x10\n\x08model_id\x18\x01 \x01(\t\x12\r\n\x05texts\x18\x02 \x03(\t\"+\n\x13\x43ountTokensResponse\x12\x14\n\x0ctoken_counts\x18\x01 \x03(\r*J\n\x07Purpose\x12\x17\n\x13PURPOSE_UNSPECIFIED\x10\x00\x12\x11\n\rPURPOSE_QUERY\x10\x01\x12\x13\n\x0fPURPOSE_PASSAGE\x10\x02\x32\xc9\x02\n\x0f\x45mbedderService\x12\x65\n\nListModels\x12*.refdesk.api.embedder.v1.ListModelsRequest\x1a+.refdesk.api.embedder.v1.ListModelsResponse\x12\x65\n\nEmbedTexts\x12*.refdesk.api.embedder.v1.EmbedTextsRequest\x1a+.refdesk.api.embedder.v1.EmbedTextsResponse\x12h\n\x0b\x43ountTokens\x12+.refdesk.api.embedder.v1.CountTokensRequest\x1a,.refdesk.api.embedder.v1.CountTokensResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n&refdesk/api/embedder/v1/embedder.proto\x12\x17refdesk.api.embedder.v1\"\x84\x01\n\x05Model\x12\x10\n\x08model_id\x18\x01 \x01(\t\x12\x11\n\tdimension\x18\x02 \x01(\r\x12\x15\n\rwindow_tokens\x18\x03 \x01(\r\x12\x14\n\x0c\x66loor_cosine\x18\x04 \x01(\x01\x12\x16\n\x0e\x66loor_coverage\x18\x05 \x01(\x01\x12\x11\n\tlanguages\x18\x06 \x03(\t\"&\n\x11ListModelsRequest\x12\x11\n\tmodel_ids\x18\x01 \x03(\t\"D\n\x12ListModelsResponse\x12.\n\x06models\x18\x01 \x03(\x0b\x32\x1e.refdesk.api.embedder.v1.Model\"g\n\x11\x45mbedTextsRequest\x12\x10\n\x08model_id\x18\x01 \x01(\t\x12\x31\n\x07purpose\x18\x02 \x01(\x0e\x32 .refdesk.api.embedder.v1.Purpose\x12\r\n\x05texts\x18\x03 \x03(\t\"^\n\x12\x45mbedTextsResponse\x12\x10\n\x08model_id\x18\x01 \x01(\t\x12\x36\n\x05items\x18\x02 \x03(\x0b\x32\'.refdesk.api.embedder.v1.EmbedTextsItem\"~\n\x0e\x45mbedTextsItem\x12\x10\n\x06vector\x18\x01 \x01(\x0cH\x00\x12:\n\x0bover_window\x18\x02 \x01(\x0b\x32#.refdesk.api.embedder.v1.OverWindowH\x00\x12\x13\n\x0btoken_count\x18\x03 \x01(\rB\t\n\x07outcome\"#\n\nOverWindow\x12\x15\n\rwindow_tokens\x18\x01 \x01(\r\"5\n\x12\x43ountTokensRequest\x12\x10\n\x08model_id\x18\x01 \x01(\t\x12\r\n\x05texts\x18\x02 \x03(\t\"+\n\x13\x43ountTokensResponse\x12\x14\n\x0ctoken_counts\x18\x01 \x03(\r*J\n\x07Purpose\x12\x17\n\x13PURPOSE_UNSPECIFIED\x10\x00\x12\x11\n\rPURPOSE_QUERY\x10\x01\x12\x13\n\x0fPURPOSE_PASSAGE\x10\x02\x32\xc9\x02\n\x0f\x45mbedderService\x12\x65\n\nListModels\x12*.refdesk.api.embedder.v1.ListModelsRequest\x1a+.refdesk.api.embedder.v1.ListModelsResponse\x12\x65\n\nEmbedTexts\x12*.refdesk.api.embedder.v1.EmbedTextsRequest\x1a+.refdesk.api.embedder.v1.EmbedTextsResponse\x12h\n\x0b\x43ountTokens\x12+.refdesk.api.embedder.v1.CountTokensRequest\x1a,.refdesk.api.embedder.v1.CountTokensResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'refdesk.api.embedder.v1.embedder_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_PURPOSE']._serialized_start=759
-  _globals['_PURPOSE']._serialized_end=833
+  _globals['_PURPOSE']._serialized_start=778
+  _globals['_PURPOSE']._serialized_end=852
   _globals['_MODEL']._serialized_start=68
   _globals['_MODEL']._serialized_end=200
   _globals['_LISTMODELSREQUEST']._serialized_start=202
-  _globals['_LISTMODELSREQUEST']._serialized_end=221
-  _globals['_LISTMODELSRESPONSE']._serialized_start=223
-  _globals['_LISTMODELSRESPONSE']._serialized_end=291
-  _globals['_EMBEDTEXTSREQUEST']._serialized_start=293
-  _globals['_EMBEDTEXTSREQUEST']._serialized_end=396
-  _globals['_EMBEDTEXTSRESPONSE']._serialized_start=398
-  _globals['_EMBEDTEXTSRESPONSE']._serialized_end=492
-  _globals['_EMBEDTEXTSITEM']._serialized_start=494
-  _globals['_EMBEDTEXTSITEM']._serialized_end=620
-  _globals['_OVERWINDOW']._serialized_start=622
-  _globals['_OVERWINDOW']._serialized_end=657
-  _globals['_COUNTTOKENSREQUEST']._serialized_start=659
-  _globals['_COUNTTOKENSREQUEST']._serialized_end=712
-  _globals['_COUNTTOKENSRESPONSE']._serialized_start=714
-  _globals['_COUNTTOKENSRESPONSE']._serialized_end=757
-  _globals['_EMBEDDERSERVICE']._serialized_start=836
-  _globals['_EMBEDDERSERVICE']._serialized_end=1165
+  _globals['_LISTMODELSREQUEST']._serialized_end=240
+  _globals['_LISTMODELSRESPONSE']._serialized_start=242
+  _globals['_LISTMODELSRESPONSE']._serialized_end=310
+  _globals['_EMBEDTEXTSREQUEST']._serialized_start=312
+  _globals['_EMBEDTEXTSREQUEST']._serialized_end=415
+  _globals['_EMBEDTEXTSRESPONSE']._serialized_start=417
+  _globals['_EMBEDTEXTSRESPONSE']._serialized_end=511
+  _globals['_EMBEDTEXTSITEM']._serialized_start=513
+  _globals['_EMBEDTEXTSITEM']._serialized_end=639
+  _globals['_OVERWINDOW']._serialized_start=641
+  _globals['_OVERWINDOW']._serialized_end=676
+  _globals['_COUNTTOKENSREQUEST']._serialized_start=678
+  _globals['_COUNTTOKENSREQUEST']._serialized_end=731
+  _globals['_COUNTTOKENSRESPONSE']._serialized_start=733
+  _globals['_COUNTTOKENSRESPONSE']._serialized_end=776
+  _globals['_EMBEDDERSERVICE']._serialized_start=855
+  _globals['_EMBEDDERSERVICE']._serialized_end=1184
 # @@protoc_insertion_point(module_scope)

@@ -33,8 +33,10 @@ class Model(_message.Message):
     def __init__(self, model_id: _Optional[str] = ..., dimension: _Optional[int] = ..., window_tokens: _Optional[int] = ..., floor_cosine: _Optional[float] = ..., floor_coverage: _Optional[float] = ..., languages: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ListModelsRequest(_message.Message):
-    __slots__ = ()
-    def __init__(self) -> None: ...
+    __slots__ = ("model_ids",)
+    MODEL_IDS_FIELD_NUMBER: _ClassVar[int]
+    model_ids: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, model_ids: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ListModelsResponse(_message.Message):
     __slots__ = ("models",)

@@ -63,7 +63,8 @@ class EmbedderServiceServicer:
     """
 
     def ListModels(self, request, context):
-        """ListModels names the models that this embedder hosts, in a fixed order, the default first.
+        """ListModels names the models that this embedder hosts, in a fixed order, the default first. Those that are asked for and can be had are
+        loaded first.
 
         Errors: UNAVAILABLE while models are still loading.
         """
