@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from refdesk import errors
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.api.search.v1 import search_pb2 as search_api
 from refdesk.gateway.settings import GatewaySettings
@@ -146,6 +147,18 @@ async def test_an_index_of_another_model_is_an_error_that_names_both_and_asks_to
         'error: project "handbook" was indexed with multilingual-e5-small, but is set to all-MiniLM-L6-v2: '
     )
     assert "re-index" in text
+    stats.other_generations[:] = ["all-MiniLM-L6-v2.c0"]
+    text = await ask(desk, "search_docs", query="x")
+    assert "with all-MiniLM-L6-v2.c0, but is set to all-MiniLM-L6-v2.c1: " in text
+
+
+@pytest.mark.anyio
+async def test_a_model_that_nothing_hosts_is_an_error_that_names_both_and_asks_to_re_index() -> None:
+    search = FakeSearch(failure=errors.NotFound('model "all-MiniLM-L6-v2" is not hosted here; hosted: tiny'))
+    assert await ask(Desk(search=search), "search_docs", query="x") == (
+        'error: project "handbook" was indexed with all-MiniLM-L6-v2, but model "all-MiniLM-L6-v2" is not hosted here; '
+        "hosted: tiny; its operator has to re-index it (refdesk generation build, or refdesk up --reindex)"
+    )
 
 
 @pytest.mark.anyio

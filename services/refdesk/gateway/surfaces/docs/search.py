@@ -7,7 +7,7 @@ from typing import Any
 
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.api.search.v1 import search_pb2 as search_api
-from refdesk.errors import InvalidArgument
+from refdesk.errors import InvalidArgument, NotFound
 from refdesk.gateway.answers import Answer, Question, Result, SearchCore
 from refdesk.gateway.catalog import Catalog
 from refdesk.gateway.legs import WHY, mode_line
@@ -48,7 +48,10 @@ class SearchDocs:
             DOCS,
             embedded_share=_embedded_share(stats),
         )
-        answer = await self._core.answer(question)
+        try:
+            answer = await self._core.answer(question)
+        except NotFound as error:  # of all that a search needs, only the model can be missing
+            raise InvalidArgument(wording.model_not_hosted(project, error.message)) from None
         vectors = wording.vectors_line(stats) if answer.semantic_ran else ""
         notes = [note for note in (mode_line(answer.mode, answer.absent), vectors) if note]
         if not answer.results or not answer.is_good:

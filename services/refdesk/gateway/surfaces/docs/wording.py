@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
+from refdesk.generation import read_name
 
 SHOWN_KINDS = {"folder": "local"}
 SEPARATOR = " > "
@@ -83,13 +84,23 @@ def other_model(project: docstore_api.Project, stats: docstore_api.GetStatsRespo
     """Why a project that was indexed with another model cannot be searched; empty when it can."""
     if stats.chunk_count or not stats.other_generation_count:
         return ""
-    models = " and ".join(dict.fromkeys(_model_of(name) for name in stats.other_generations)) or "another model"
+    before = list(dict.fromkeys(map(_model_of, stats.other_generations)))
+    now = _model_of(project.live_generation)
+    if before == [now]:  # one model, cut otherwise
+        before, now = list(stats.other_generations), project.live_generation
     return (
-        f'project "{project.slug}" was indexed with {models}, but is set to {_model_of(project.live_generation)}: '
-        "its operator has to re-index it (refdesk up --reindex), or set the model back"
+        f'project "{project.slug}" was indexed with {" and ".join(before) or "another model"}, but is set to {now}: '
+        f"{REINDEX}, or set the model back"
     )
 
 
+def model_not_hosted(project: docstore_api.Project, reason: str) -> str:
+    """Why a project whose model nothing hosts cannot be searched by meaning; `reason` names what is hosted."""
+    return f'project "{project.slug}" was indexed with {project.model_id}, but {reason}; {REINDEX}'
+
+
+REINDEX = "its operator has to re-index it (refdesk generation build, or refdesk up --reindex)"
+
+
 def _model_of(generation: str) -> str:
-    model, dot, chunker = generation.rpartition(".c")
-    return model if dot and chunker.isdigit() else generation
+    return read_name(generation)[0]
