@@ -89,7 +89,8 @@ def change_rows(desk: DeskProcess, folder: Path) -> Iterator[tuple[str, str]]:
         word = f"quernstone{number}x"
         page.write_text(f"{text}\n\nThe {word} is new here.\n", encoding="utf-8")
         began = time.monotonic()
-        while word not in desk.text("search_docs", {"query": word}).partition("\n")[2]:  # the first line repeats the query
+        # The first line of an answer repeats the query.
+        while word not in desk.text("search_docs", {"query": word}).partition("\n")[2]:
             if time.monotonic() - began > 60:
                 raise TimeoutError(f"{word} was not found within 60 s")
             time.sleep(0.02)

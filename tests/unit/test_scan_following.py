@@ -146,7 +146,9 @@ async def test_a_document_that_comes_back_is_announced_again(desk: Desk) -> None
         (desk.folder / "a.txt").rename(desk.folder / "a.md")
 
 
-async def test_a_sync_that_is_asked_for_is_announced_though_the_queue_saw_the_same_change_a_moment_ago(desk: Desk) -> None:
+async def test_a_sync_that_is_asked_for_is_announced_though_the_queue_saw_the_same_change_a_moment_ago(
+    desk: Desk,
+) -> None:
     desk.write("a.md")
     await desk.sync()
     await desk.sync()  # nothing was worked off: records that were set back look the same
