@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import shutil
 import signal
@@ -40,6 +41,8 @@ class Row:
     name: str
     breaks: tuple[Break, ...]
     on_opensearch: bool = False
+    on_small_disk: bool = False
+    """What the services keep lies on a small tmpfs, which only root can mount."""
     sets_back: bool = False
     """Records end up older than the index."""
 
@@ -153,6 +156,18 @@ def restore_old_files(stand: Stand, rng: random.Random) -> list[Fault]:
     return [Fault("docstore was set back", began_at, ended_at, ANY)]
 
 
+def fill_disk(stand: Stand, rng: random.Random) -> list[Fault]:
+    """The disk of all that the services keep has no byte left; then it has again."""
+    filler = stand.data / "filler"
+    began_at = time.monotonic()
+    with contextlib.suppress(OSError), filler.open("wb", buffering=0) as file:
+        while True:
+            file.write(bytes(65_536))
+    time.sleep(PAUSE_SECONDS)
+    filler.unlink()
+    return [Fault("the disk was full", began_at, time.monotonic(), ANY)]
+
+
 def hint_twice(stand: Stand, rng: random.Random) -> list[Fault]:
     """Every page is hinted at again and again, in any order, as a queue that delivers twice and out of order does."""
     began_at = time.monotonic()
@@ -166,7 +181,7 @@ def lose_streams(stand: Stand, rng: random.Random) -> list[Fault]:
     assert stand.nats is not None
     began_at = time.monotonic()
     stand.nats.process.kill()
-    shutil.rmtree(stand.data / "nats" / "jetstream", ignore_errors=True)
+    shutil.rmtree(stand.queue / "jetstream", ignore_errors=True)
     stand.restart_nats()
     return [Fault("the streams were lost", began_at, time.monotonic(), WHOLE)]
 
@@ -191,6 +206,7 @@ ROWS = (
     Row("streams", (lose_streams,)),
     Row("set-back", (restore_old_files,), sets_back=True),
     Row("twice", (hint_twice,)),
+    Row("disk-full", (fill_disk,), on_small_disk=True),
     Row(
         "opensearch",
         (

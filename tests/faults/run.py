@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import random
+import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +25,7 @@ PAGES = 24
 EVENTS = 500
 EVENTS_PER_SECOND = 15.0
 BETWEEN_SECONDS = 2.0
+SMALL_DISK_BYTES = 192 * 2**20
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,8 @@ def run_row(row: Row, seed: int, folder: Path, model: Path, events: int = EVENTS
         path = docs / f"folder{number % 3}" / f"page{number}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(page(path.stem, 0), encoding="utf-8")
-    with stand(docs, data, model, on_opensearch=row.on_opensearch) as one:
+    disk = small_disk(data) if row.on_small_disk else contextlib.nullcontext()
+    with disk, stand(docs, data, model, on_opensearch=row.on_opensearch) as one:
         edits, questions = Edits(docs, seed, events, EVENTS_PER_SECOND), Questions(one.desk)
         edits.start()
         questions.start()
@@ -69,6 +74,17 @@ def run_row(row: Row, seed: int, folder: Path, model: Path, events: int = EVENTS
     degraded = sum(1 for one in questions.asked if one.mode not in ("hybrid", ""))
     failed = sum(1 for one in questions.asked if not one.mode)
     return Outcome(row.name, seed, edits.done, len(questions.asked), degraded, failed, problems)
+
+
+@contextlib.contextmanager
+def small_disk(folder: Path) -> Iterator[None]:
+    """A tmpfs on `folder`, for as long as the block runs."""
+    folder.mkdir(parents=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SMALL_DISK_BYTES}", "tmpfs", str(folder)], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
 def _wait_until_whole(one: Stand) -> list[str]:

@@ -84,6 +84,11 @@ class Stand:
     url: str = ""
 
     @property
+    def queue(self) -> Path:
+        """The nats-server's folder, beside what the services keep: a disk that is full for them is not for it."""
+        return self.data.with_name("queue")
+
+    @property
     def operator(self) -> DeskProcess:
         """A handle whose status comes from the operator API's own port."""
         address = self.services["gateway"].environment["REFDESK_GATEWAY__OPERATOR_LISTEN"]
@@ -215,10 +220,10 @@ def stand(
     docs: Path, data: Path, model: Path, *, on_opensearch: bool = False, engines_last: bool = False
 ) -> Iterator[Stand]:
     """Starts everything, the engines once a service misses them where they are to come last, and ends it with the block."""
-    data.mkdir(parents=True)
+    data.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         one = Stand(docs, data, model)
-        one.nats = NatsProcess(data / "nats")
+        one.nats = NatsProcess(one.queue)
         stack.callback(one.nats.stop)
         for link in LINKS:
             proxy = one.proxies[link] = Proxy()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,8 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("row", ROWS, ids=[row.name for row in ROWS])
 def test_nothing_is_lost_doubled_orphaned_or_said_wrongly(row: Row, model: Path, tmp_path: Path) -> None:
+    if row.on_small_disk and os.geteuid() != 0:
+        pytest.skip("only root can mount a small disk to fill")
     outcome = run_row(row, SEED, tmp_path / "run", model, EVENTS)
     assert outcome.problems == []
     assert outcome.edits == EVENTS
