@@ -32,7 +32,7 @@ _NOT_PROSE = re.compile(
     + "|".join(rf"{sign}{_MARKS}*" for sign in (r"\#", r"\*", "_", r"\|", ">", r"\[", "-"))
 )
 _WORD = re.compile(r"[^\W\d_]+")
-_ASCII_WORD = re.compile("[a-z]+")  # the same in lower-case ASCII, several times as fast
+_ASCII_GAPS = {code: " " for code in range(128) if not chr(code).islower()}
 _DECLARED = re.compile(r"([A-Za-z]{2})(?:[-_.].*)?")
 _ENGLISH = frozenset(
     ("the", "and", "of", "to", "for", "with", "this", "that", "are", "you", "from", "by", "can", "when", "which", "be",
@@ -150,13 +150,18 @@ def _tell(prose: str) -> str:
     """The language of prose that is long enough to tell."""
     if code := _LANGUAGE_OF_SCRIPT.get(script(prose)):
         return code
-    words = (_ASCII_WORD if prose.isascii() else _WORD).findall(prose.lower())
+    words = _find_words(prose.lower())
     if words and sum(map(_ENGLISH.__contains__, words)) >= _LEAST_ENGLISH_SHARE * len(words):
         return "en"
     code, confidence = _load_identifier().classify(prose)
     if confidence < LEAST_CONFIDENCE or len(code) != 2:
         return UNDETERMINED
     return str(code)
+
+
+def _find_words(text: str) -> list[str]:
+    """All runs of letters of a lower-case text; in ASCII without the expression, which costs four times as much."""
+    return text.translate(_ASCII_GAPS).split() if text.isascii() else _WORD.findall(text)
 
 
 @cache

@@ -22,7 +22,6 @@ from typing import NamedTuple
 
 from refdesk.errors import InvalidArgument
 from refdesk.ingest.formats.document import Block, BlockKind, ParsedDocument, Section
-from refdesk.ingest.formats.markdown import line_starts
 from refdesk.ingest.heads import HEAD_TOKENS, HeadCosts, head_line, head_path
 from refdesk.ingest.pieces import BlockSplitter, Layout, Piece
 from refdesk.ingest.tokens import UNITS_PER_TOKEN
@@ -101,11 +100,11 @@ def cut(document: ParsedDocument, settings: ChunkSettings) -> tuple[Chunk, ...]:
 
 
 class _Part(NamedTuple):
-    """A piece in a chunk, the section it belongs to, and whether it must not end the chunk."""
+    """A piece in a chunk, the section it belongs to, and what it is where it is one block and whole."""
 
     piece: Piece
     section: Section
-    is_orphan: bool
+    kind: BlockKind | None = None
 
 
 class _Cutter:
@@ -115,7 +114,7 @@ class _Cutter:
         self._document = document
         self._settings = settings
         self._target_units = settings.target_units
-        self._layout = Layout(document.text, line_starts(document.text.split("\n")))
+        self._layout = Layout(document.text, document.line_starts)
         parts = [section.heading for section in document.sections if section.level]
         self._heads = HeadCosts([document.title, *parts])
         self._block_starts = [block.start for block in document.blocks]
@@ -132,11 +131,10 @@ class _Cutter:
 
     def _add_section(self, section: Section) -> None:
         """Add a section's own body: whole where it fits, else block by block."""
-        if self._open and section.level <= CUT_LEVEL and not self._leads_to(section):
-            self._close()
         fresh = self._target_units - self._head_units(section.breadcrumb)
         whole = Piece(section.start, section.body_end, self._layout.measure(section.start, section.body_end))
-        if self._open and whole.units > self._room(section, fresh) and not self._leads_to(section):
+        is_apart = bool(self._open) and not self._leads_to(section)
+        if is_apart and (section.level <= CUT_LEVEL or whole.units > self._room(section, fresh)):
             self._close()
         if whole.units <= self._room(section, fresh):
             self._append(whole, section)
@@ -151,16 +149,15 @@ class _Cutter:
         """Add a block: whole where it fits into this chunk or the next, else in pieces."""
         start, end = self._layout.starts[block.start], self._layout.line_end(block.end)
         piece = Piece(start, end, self._layout.measure(start, end))
-        is_orphan = block.kind is BlockKind.HEADING or self._announces(piece)
         if piece.units <= self._room(section, fresh):
-            self._append(piece, section, is_orphan)
+            self._append(piece, section, block.kind)
             return
         is_long = piece.units > fresh
         if not is_long or self._units >= fresh // 2:
             self._close(keep_orphans=True)
         slack = self._settings.max_units - self._target_units if self._open and not is_long else 0
         if piece.units <= self._room(section, fresh) + slack:
-            self._append(piece, section, is_orphan)
+            self._append(piece, section, block.kind)
             return
         self._add_pieces(block, section, fresh)
 
@@ -177,17 +174,18 @@ class _Cutter:
             if not piece.closes:
                 self._close()
 
-    def _append(self, piece: Piece, section: Section, is_orphan: bool = False) -> None:
+    def _append(self, piece: Piece, section: Section, kind: BlockKind | None = None) -> None:
         """Put a piece into the open chunk."""
         self._units += piece.units if self._open or piece.opens else piece.units + piece.frame.lead_units
-        self._open.append(_Part(piece, section, is_orphan))
+        self._open.append(_Part(piece, section, kind))
 
     def _close(self, keep_orphans: bool = False) -> None:
         """End the open chunk; what must not end it may go on to the next."""
-        parts, rest = self._open, list[_Part]()
-        while keep_orphans and len(parts) > 1 and parts[-1].is_orphan:
+        parts = self._open
+        rest: list[_Part] = []
+        while keep_orphans and len(parts) > 1 and self._is_orphan(parts[-1]):
             rest.insert(0, parts.pop())
-        if rest and all(part.is_orphan for part in parts):
+        if rest and all(map(self._is_orphan, parts)):
             parts, rest = parts + rest, []
         self._emit(parts)
         self._open, self._units = [], 0
@@ -240,15 +238,18 @@ class _Cutter:
         """Units left in the open chunk for a piece of this section; `fresh` is what a chunk of it alone has."""
         if not self._open or (self._open[0].section is section):
             return fresh - self._units
-        breadcrumb = _name_parts([*self._open, _Part(Piece(0, 0, 0), section, False)])
+        breadcrumb = _name_parts([*self._open, _Part(Piece(0, 0, 0), section)])
         return self._target_units - self._head_units(breadcrumb) - self._units
 
     def _head_units(self, breadcrumb: tuple[str, ...]) -> int:
         """What the head above a chunk with this breadcrumb costs."""
         return self._heads.count(head_path(self._document.title, breadcrumb))
 
-    def _announces(self, piece: Piece) -> bool:
-        """Whether a piece is a short line that ends with a colon, and so belongs to what follows."""
+    def _is_orphan(self, part: _Part) -> bool:
+        """Whether a part belongs to what follows: a heading, or a short block that ends with a colon."""
+        if part.kind is None or part.kind is BlockKind.HEADING:
+            return part.kind is not None
+        piece = part.piece
         return piece.units < _SHORT_UNITS and self._layout.text[piece.start : piece.end].rstrip().endswith(_COLONS)
 
 

@@ -13,7 +13,6 @@ from refdesk.ingest.formats.fences import match_fence
 from refdesk.ingest.tokens import WORD_RESTART_UNITS, count_short_units, count_units, running_units
 
 _SENTENCE_END = re.compile(r"[.!?][\"'”’)\]]*(?=\s)|[。！？][」』）”]*|\n")
-_FILLED = re.compile(r"\S")
 _WORD_ENDS = (" ", "\n", "\t", "、", "，", "；")
 _LINED = frozenset({BlockKind.FENCE, BlockKind.TABLE, BlockKind.CODE, BlockKind.QUOTE})
 _JOINERS = frozenset("\u200d\ufe0e\ufe0f")
@@ -64,13 +63,17 @@ class Layout:
 
     def trim(self, start: int, end: int) -> tuple[int, int] | None:
         """A span without blank lines at its start and blanks at its end, its first line's indentation kept."""
-        match = _FILLED.search(self.text, start, end)
-        if match is None:
+        text = self.text
+        filled_end = start + len(text[start:end].rstrip())
+        if filled_end == start:
             return None
-        line_start = self.text.rfind("\n", start, match.start()) + 1
+        if not text[start].isspace():
+            return start, filled_end
+        first = filled_end - len(text[start:filled_end].lstrip())
+        line_start = text.rfind("\n", start, first) + 1
         if line_start == 0:
-            line_start = start if start == 0 or self.text[start - 1] == "\n" else match.start()
-        return line_start, start + len(self.text[start:end].rstrip())
+            line_start = start if start == 0 or text[start - 1] == "\n" else first
+        return line_start, filled_end
 
     def line(self, number: int) -> str:
         """One line, without its end."""

@@ -52,8 +52,9 @@ class _Scanner:
         while index < count:
             line = lines[index]
             if not line or line.isspace():
-                self._close(index)
-                margin.pass_blank()
+                if self._open_start >= 0:
+                    self._close(index)
+                margin.is_after_blank = True
                 index += 1
             elif line[0] not in _STRUCTURAL and "|" not in line:
                 margin.pass_text()
@@ -115,7 +116,7 @@ class _Scanner:
                     break
                 last = end + 1
             end += 1
-        self._margin.pass_blank()  # what follows starts anew, with or without a blank line
+        self._margin.is_after_blank = True  # what follows starts anew, with or without a blank line
         return self._add(BlockKind.CODE, index, last)
 
     def _read_fence(self, index: int, line: str, indent: int) -> int:

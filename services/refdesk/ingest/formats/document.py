@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
@@ -57,6 +58,7 @@ class Section(NamedTuple):
 class ParsedDocument:
     """A document as it is stored, searched and served; every span refers to `text`.
 
+    `line_starts` has the offset of each line, and of the line that would come after the last.
     `version`, `kind`, `language` and `url` are empty where the front matter says nothing.
     """
 
@@ -64,6 +66,7 @@ class ParsedDocument:
     text: str
     sections: tuple[Section, ...]
     blocks: tuple[Block, ...]
+    line_starts: Sequence[int]
     summary: str = ""
     front_matter: dict[str, JsonValue] = field(default_factory=dict)
     version: str = ""

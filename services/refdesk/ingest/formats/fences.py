@@ -59,7 +59,8 @@ def find_fence_end(lines: Sequence[str], start: int, fence: Fence) -> int:
         return _find_quoted_end(lines, start, fence)
     probe = fence.marker[0] * 3
     for index in range(start + 1, len(lines)):
-        if probe in lines[index] and _closes(lines[index], fence):
+        line = lines[index]
+        if probe in line and (line == fence.marker or _closes(line, fence)):
             return index + 1
     return len(lines)
 

@@ -34,16 +34,26 @@ def plain_text(markup: str) -> str:
         held.append(content)
         return f"\x00{len(held) - 1}\x00"
 
-    text = _CODE.sub(lambda match: hold(match[2].strip() or match[2]), text)
-    text = _ANCHOR.sub("", text)
-    text = _ESCAPE.sub(lambda match: hold(match[1]), text)
-    text = _AUTOLINK.sub(lambda match: hold(match[1]), text)
-    for pattern in (_IMAGE, _LINK, _LINK):
-        text = pattern.sub(r"\1", text)
-    for pattern in (_STARS, _LINES, _STARS, _LINES):
-        text = pattern.sub(r"\2", text)
-    text = html.unescape(_STRIKE.sub(r"\1", text))
-    text = _HELD.sub(lambda match: held[int(match[1])], text)
+    # Most texts have one kind of mark: to look for its sign costs a hundredth of looking for the whole.
+    if "`" in text:
+        text = _CODE.sub(lambda match: hold(match[2].strip() or match[2]), text)
+    if "{" in text:
+        text = _ANCHOR.sub("", text)
+    if "\\" in text:
+        text = _ESCAPE.sub(lambda match: hold(match[1]), text)
+    if "<" in text:
+        text = _AUTOLINK.sub(lambda match: hold(match[1]), text)
+    if "[" in text:
+        for pattern in (_IMAGE, _LINK, _LINK):
+            text = pattern.sub(r"\1", text)
+    if "*" in text or "_" in text:
+        for pattern in (_STARS, _LINES, _STARS, _LINES):
+            text = pattern.sub(r"\2", text)
+    if "~~" in text:
+        text = _STRIKE.sub(r"\1", text)
+    text = html.unescape(text)
+    if held:
+        text = _HELD.sub(lambda match: held[int(match[1])], text)
     return " ".join(text.split())
 
 

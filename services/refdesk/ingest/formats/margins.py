@@ -21,12 +21,8 @@ class Margin:
 
     def __init__(self) -> None:
         self.content = 0  # the column of the outermost open list item's text, 0 outside lists
-        self.is_after_blank = True
+        self.is_after_blank = True  # set by whoever passes a blank line, or a block that ends what stood before
         self._is_in_code = False
-
-    def pass_blank(self) -> None:
-        """Note a blank line."""
-        self.is_after_blank = True
 
     def pass_text(self) -> None:
         """Note a line that starts with none of MARGIN_SIGNS."""

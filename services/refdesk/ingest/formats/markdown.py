@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate, repeat
@@ -34,8 +33,8 @@ def parse(raw: bytes | str, fallback_title: str) -> ParsedDocument:
     if matter.warning:
         warnings = [matter.warning, *warnings]
     values = matter.values
-    document = structure(
-        _trim("\n".join(lines)),
+    document = _structure(
+        _trim(lines),
         title=text_value(values, "title"),
         fallback_title=fallback_title,
         summary=text_value(values, "description", "summary"),
@@ -55,15 +54,20 @@ def parse(raw: bytes | str, fallback_title: str) -> ParsedDocument:
 
 def structure(text: str, *, title: str = "", fallback_title: str = "", summary: str = "") -> ParsedDocument:
     """A document from its stored text: the same sections and blocks that `parse` found when it made the text."""
-    lines = text.split("\n")
+    return _structure(text.split("\n"), title=title, fallback_title=fallback_title, summary=summary)
+
+
+def _structure(lines: Sequence[str], *, title: str, fallback_title: str, summary: str) -> ParsedDocument:
+    """A document from the lines of its stored text."""
     blocks, headings = scan_blocks(lines)
-    starts = line_starts(lines)
+    starts = _line_starts(lines)
     sections = _build_sections(headings, lines, starts)
     return ParsedDocument(
         title=title or _first_title(sections) or readable_name(fallback_title),
-        text=text,
+        text="\n".join(lines),
         sections=sections,
         blocks=tuple(blocks),
+        line_starts=starts,
         summary=summary or _summarise(lines, blocks),
     )
 
@@ -95,7 +99,7 @@ def normalise_characters(text: str) -> str:
     return text
 
 
-def line_starts(lines: Sequence[str]) -> list[int]:
+def _line_starts(lines: Sequence[str]) -> list[int]:
     """The offset of each line in the text, and of the line after the last."""
     return list(accumulate(map(add, map(len, lines), repeat(1)), initial=0))
 
@@ -117,11 +121,13 @@ def summarise_section(document: ParsedDocument, section: Section) -> str:
     return _summarise(lines, blocks)
 
 
-def _trim(text: str) -> str:
-    """The text without blank lines at its start and blanks at its end."""
-    text = text.rstrip()
-    start = len(text) - len(text.lstrip())
-    return text[text.rfind("\n", 0, start) + 1 :] if start else text
+def _trim(lines: Sequence[str]) -> list[str]:
+    """The lines without blank ones at the start and blanks at the end; one empty line where all are blank."""
+    end = len(lines)
+    while end and not lines[end - 1].strip():
+        end -= 1
+    start = next((number for number, line in enumerate(lines) if line.strip()), 0)
+    return [*lines[start : end - 1], lines[end - 1].rstrip()] if end else [""]
 
 
 def _first_title(sections: Sequence[Section]) -> str:
@@ -135,7 +141,7 @@ def _summarise(lines: Sequence[str], blocks: Sequence[Block]) -> str:
         if block.kind is not BlockKind.PARAGRAPH:
             continue
         paragraph = " ".join(lines[block.start : block.end])
-        if _ONLY_IMAGES.fullmatch(paragraph[:_LONGEST_IMAGES]):
+        if "![" in paragraph and _ONLY_IMAGES.fullmatch(paragraph[:_LONGEST_IMAGES]):
             continue
         sentence = first_sentence(plain_text(paragraph))
         if any(character.isalpha() for character in sentence):
@@ -157,18 +163,22 @@ def _build_sections(headings: Sequence[Heading], lines: Sequence[str], starts: S
         sections.append(
             Section(0, "", (), 0, 0, first, first, 0, min(starts[first], length), min(starts[first], length))
         )
-    path: list[tuple[int, str]] = []
-    seen: Counter[tuple[str, ...]] = Counter()
+    levels: list[int] = []
+    path: list[str] = []
+    seen: dict[tuple[str, ...], int] = {}
     for number, (heading, text) in enumerate(named):
-        while path and path[-1][0] >= heading.level:
+        while levels and levels[-1] >= heading.level:
+            levels.pop()
             path.pop()
-        path.append((heading.level, text))
-        breadcrumb = tuple(part for _, part in path)
+        levels.append(heading.level)
+        path.append(text)
+        breadcrumb = tuple(path)
+        ordinal = seen.get(breadcrumb, 0)
+        seen[breadcrumb] = ordinal + 1
         body_end = named[number + 1][0].start if number + 1 < len(named) else count
         spans = (starts[heading.start], min(starts[body_end], length), min(starts[ends[number]], length))
         lines_of = (heading.start, body_end, ends[number])
-        sections.append(Section(heading.level, text, breadcrumb, seen[breadcrumb], *lines_of, *spans))
-        seen[breadcrumb] += 1
+        sections.append(Section(heading.level, text, breadcrumb, ordinal, *lines_of, *spans))
     return tuple(sections)
 
 
@@ -186,7 +196,6 @@ def _find_ends(headings: Sequence[Heading], count: int) -> list[int]:
 __all__ = [
     "JsonValue",
     "decode",
-    "line_starts",
     "normalise_characters",
     "parse",
     "readable_name",

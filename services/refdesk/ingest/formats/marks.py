@@ -6,6 +6,9 @@ Text between tags stays, placeholders such as <index-name> stay, code spans stay
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+
+_SHORT_CHARACTERS = 80
 
 
 def _names(words: str) -> frozenset[str]:
@@ -52,9 +55,19 @@ _CODE_SPAN = re.compile(r"`(`*+)(?:(?!`).{0,400}?(?<!`)`\1(?!`))?")
 
 def strip_marks(line: str) -> str:
     """A line without tags and template marks outside code spans."""
-    if (heading := _HEADING_TAG.fullmatch(line)) is not None:
+    return _strip_short(line) if len(line) <= _SHORT_CHARACTERS else _strip(line)
+
+
+@lru_cache(maxsize=4096)
+def _strip_short(line: str) -> str:
+    """What comes again and again: includes, notes, tags on lines of their own."""
+    return _strip(line)
+
+
+def _strip(line: str) -> str:
+    if "<h" in line and (heading := _HEADING_TAG.fullmatch(line)):
         line = f"{'#' * int(heading[1])} {heading[2].strip()}"
-    is_alone = _ONLY_TAGS.fullmatch(line) is not None
+    is_alone = "<" in line and _ONLY_TAGS.fullmatch(line) is not None
     return _MARK.sub(_replace_alone if is_alone else _replace_inline, line)
 
 

@@ -48,7 +48,7 @@ def clean_lines(lines: Sequence[str]) -> tuple[list[str], list[str]]:
     while index < count:
         line = lines[index]
         if not line or line.isspace():
-            margin.pass_blank()
+            margin.is_after_blank = True
             cleaned.append(line)
             index += 1
             continue
