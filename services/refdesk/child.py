@@ -29,7 +29,26 @@ def serve(handlers: Mapping[str, Callable[..., Any]]) -> None:
     _send(answers, (GREETING, "answer", None))
     while (received := _receive(calls)) is not None:
         number, method, arguments = received
-        _send(answers, (number, *_run_handler(handlers, method, arguments)))
+        try:
+            outcome = _run_handler(handlers, method, arguments)
+        except Spent as spent:
+            _send(answers, (number, "error", _name(spent.error)))
+            os._exit(1)
+        _send(answers, (number, *outcome))
+
+
+class Spent(Exception):
+    """A handler's way to answer with an error and to end the process: what it holds is in no state to go on with."""
+
+    def __init__(self, error: errors.RefdeskError) -> None:
+        super().__init__(error.message)
+        self.error = error
+
+
+def _name(error: errors.RefdeskError) -> tuple[str, str, float | None]:
+    """An error as it goes through the pipe."""
+    name = next(cls.__name__ for cls in type(error).__mro__ if cls.__name__ in ERRORS)
+    return name, error.message, error.retry_after_seconds
 
 
 def _run_handler(
@@ -39,8 +58,9 @@ def _run_handler(
     try:
         return "answer", handlers[method](*arguments)
     except errors.RefdeskError as error:
-        name = next(cls.__name__ for cls in type(error).__mro__ if cls.__name__ in ERRORS)
-        return "error", (name, error.message, error.retry_after_seconds)
+        return "error", _name(error)
+    except Spent:
+        raise
     except MemoryError:
         return "error", (errors.ResourceExhausted.__name__, f"{method} needs more memory than it is given", None)
     except Exception as error:

@@ -8,7 +8,7 @@ import threading
 import time
 
 from refdesk.children import serve
-from refdesk.errors import InvalidArgument, NotFound
+from refdesk.errors import InvalidArgument, NotFound, Unavailable
 
 
 class _OwnNotFound(NotFound):
@@ -21,6 +21,10 @@ def refuse() -> None:
 
 def refuse_in_own_words() -> None:
     raise _OwnNotFound("not here")
+
+
+def give_up() -> None:
+    raise Spent(Unavailable("the disk is full"))
 
 
 def hang() -> None:
@@ -59,6 +63,7 @@ if __name__ == "__main__":
             "pid": os.getpid,
             "refuse": refuse,
             "refuse_in_own_words": refuse_in_own_words,
+            "give_up": give_up,
             "hang": hang,
             "die": die,
             "take": take,

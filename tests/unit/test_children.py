@@ -76,6 +76,20 @@ async def test_a_dead_child_raises_unavailable_and_is_started_anew(child: Child)
     assert await child.call("echo", timeout_seconds=LONG_SECONDS) == ()
 
 
+async def test_a_child_that_is_spent_answers_why_and_the_next_call_has_another(child: Child) -> None:
+    before = await child.call("pid", timeout_seconds=20)
+    with pytest.raises(Unavailable, match="the disk is full"):
+        await child.call("give_up", timeout_seconds=20)
+    async with asyncio.timeout(20):
+        while True:
+            try:
+                after = await child.call("pid", timeout_seconds=20)
+                break
+            except Unavailable:  # it is ending
+                continue
+    assert after != before
+
+
 async def test_calls_behind_a_death_fail_too(child: Child) -> None:
     await child.start()
     calls = [child.call(method, timeout_seconds=LONG_SECONDS) for method in ("die", "echo", "echo")]

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import tantivy
 
 from refdesk import failpoints
-from refdesk.child import serve
+from refdesk.child import Spent, serve
 from refdesk.errors import Unavailable
 from refdesk.search.analysis import Analysis
 from refdesk.search.engines.folders import delete_index
@@ -164,14 +164,15 @@ class KeywordWriter:
 
     @contextlib.contextmanager
     def _writing(self, index: IndexName) -> Iterator[dict[Grain, _GrainWriter]]:
-        """The writers of an index; what was done with them is committed at the end, or forgotten with them when anything failed."""
+        """The writers of an index; what was done with them is committed at the end, or forgotten with this process when anything failed."""
         writers = self._open_writers(index)
         try:
             yield writers
             self._commit(writers)
         except (ValueError, OSError) as error:
-            raise Unavailable(
-                f"the keyword index of {index.project} could not be written; is the disk full?"
+            # tantivy keeps the lock of a writer that failed, as long as this process lives.
+            raise Spent(
+                Unavailable(f"the keyword index of {index.project} could not be written; is the disk full?")
             ) from error
         self._open[index] = writers
 
