@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 
+from refdesk.child import Spent
 from refdesk.children import serve
 from refdesk.errors import InvalidArgument, NotFound, Unavailable
 
