@@ -2,10 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import sys
+from typing import TextIO, cast
 
 import structlog
+
+
+class UnfailingStream:
+    """A text stream that loses a line rather than stop who writes it: its disk may be full, its reader gone."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Writes what can be written."""
+        with contextlib.suppress(OSError, ValueError):
+            return self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Hands on what can be handed on."""
+        with contextlib.suppress(OSError, ValueError):
+            self._stream.flush()
 
 
 def set_up(level: str = "info", *, readable: bool | None = None) -> None:
@@ -14,6 +34,7 @@ def set_up(level: str = "info", *, readable: bool | None = None) -> None:
     renderer: structlog.typing.Processor = (
         structlog.dev.ConsoleRenderer() if readable else structlog.processors.JSONRenderer()
     )
+    stream = cast(TextIO, UnfailingStream(sys.stderr))
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
@@ -23,10 +44,10 @@ def set_up(level: str = "info", *, readable: bool | None = None) -> None:
     structlog.configure(
         processors=[*shared, structlog.processors.format_exc_info, renderer],
         wrapper_class=structlog.make_filtering_bound_logger(threshold),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(stream),
         cache_logger_on_first_use=False,
     )
-    handler = logging.StreamHandler(sys.stderr)
+    handler = logging.StreamHandler(stream)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=shared,
