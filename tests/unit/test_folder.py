@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import tempfile
@@ -235,36 +236,79 @@ async def test_the_sources_own_folder_may_be_a_link(tmp_path: Path) -> None:
     assert await source.read("a.md") is not None
 
 
-async def test_a_file_swapped_for_a_link_while_it_is_opened_is_not_followed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def swap_file(folder: Path) -> None:
+    (folder / "docs/in/a.md").unlink()
+    (folder / "docs/in/a.md").symlink_to(folder / "secret/a.md")
+
+
+def swap_folder(folder: Path) -> None:
+    shutil.rmtree(folder / "docs/in")
+    (folder / "docs/in").symlink_to(folder / "secret")
+
+
+@pytest.mark.parametrize(("swap", "name"), [(swap_file, "a.md"), (swap_folder, "in")])
+async def test_what_is_swapped_for_a_link_right_before_it_is_opened_is_not_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, swap: Callable[[Path], None], name: str
 ) -> None:
-    """The swap happens between the look at where a path leads and the opening: the worst moment."""
     write(tmp_path, "secret/a.md", content="secret")
     write(tmp_path, "docs/in/a.md")
     source = source_of(tmp_path / "docs")
+    swaps = [swap]
+    really_open = os.open
 
-    def swap_file() -> None:
-        (tmp_path / "docs/in/a.md").unlink()
-        (tmp_path / "docs/in/a.md").symlink_to(tmp_path / "secret/a.md")
+    def swap_and_open(place: str, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
+        if place == name and dir_fd is not None and swaps:
+            swaps.pop()(tmp_path)
+        return really_open(place, flags, mode, dir_fd=dir_fd)
 
-    def swap_folder() -> None:
-        shutil.rmtree(tmp_path / "docs/in")
-        (tmp_path / "docs/in").symlink_to(tmp_path / "secret")
+    monkeypatch.setattr(os, "open", swap_and_open)
+    assert await source.read("in/a.md") is None
+    assert not swaps
 
-    for swap in (swap_file, swap_folder):
-        resolve = os.path.realpath
 
-        def resolve_and_swap(
-            place: str, *, strict: bool = False, swap: Callable[[], None] = swap, resolve: Callable[..., str] = resolve
-        ) -> str:
-            resolved = resolve(place, strict=strict)
-            if strict:
-                swap()
-            return resolved
+@pytest.mark.parametrize("swap", [swap_file, swap_folder])
+async def test_what_a_link_led_to_swapped_for_another_link_right_after_it_was_resolved_is_not_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, swap: Callable[[Path], None]
+) -> None:
+    write(tmp_path, "secret/a.md", content="secret")
+    write(tmp_path, "docs/in/a.md")
+    (tmp_path / "docs/way").symlink_to("in")
+    source = source_of(tmp_path / "docs")
+    assert await source.read("way/a.md") is not None
+    swaps = [swap]
+    resolve = os.path.realpath
 
-        with monkeypatch.context() as patch:
-            patch.setattr(os.path, "realpath", resolve_and_swap)
-            assert await source.read("in/a.md") is None
+    def resolve_and_swap(place: str, *, strict: bool = False) -> str:
+        resolved = resolve(place, strict=strict)
+        if strict and swaps:
+            swaps.pop()(tmp_path)
+        return resolved
+
+    monkeypatch.setattr(os.path, "realpath", resolve_and_swap)
+    assert await source.read("way/a.md") is None
+    assert not swaps
+
+
+async def test_reads_leave_no_descriptor_open(tmp_path: Path) -> None:
+    write(tmp_path, "a.md", "deep/in/b.md")
+    (tmp_path / "link.md").symlink_to("a.md")
+    (tmp_path / "out.md").symlink_to("/etc/hostname")
+    source = source_of(tmp_path)
+    await source.read("a.md")  # whatever the first read opens for good
+    before = os.listdir("/proc/self/fd")
+    for path in ("a.md", "deep/in/b.md", "deep/b.md", "deep/in/missing.md", "link.md", "out.md", "a.md/b.md"):
+        await source.read(path)
+    assert os.listdir("/proc/self/fd") == before
+
+
+async def test_many_reads_at_once_get_each_its_own_file(tmp_path: Path) -> None:
+    paths = [f"{number % 7}/{number}.md" for number in range(100)]
+    for path in paths:
+        write(tmp_path, path, content=path)
+    source = source_of(tmp_path)
+    found = await asyncio.gather(*(source.read(path) for path in [*paths, "missing.md"]))
+    assert [one.content.decode() for one in found[:-1] if one] == paths
+    assert found[-1] is None
 
 
 async def test_names_are_compared_in_nfc_whatever_the_disk_holds(tmp_path: Path) -> None:

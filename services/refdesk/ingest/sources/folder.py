@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
 import os
 import time
@@ -11,7 +12,8 @@ from pathlib import Path
 
 from refdesk.errors import Unavailable
 from refdesk.ingest.sources.interface import DocumentUnreadable, Listing, RawDocument
-from refdesk.ingest.sources.places import GONE, is_plain, locate, open_inside
+from refdesk.ingest.sources.places import GONE, is_plain, locate, open_inside, open_plainly
+from refdesk.ingest.sources.readers import Readers
 from refdesk.ingest.sources.rules import PathRules
 from refdesk.ingest.sources.tree import list_tree, revision_of, why_not
 from refdesk.ingest.sources.watching import watch_folder
@@ -30,6 +32,7 @@ class FolderSource:
         self._folder = Path(settings.path).absolute()
         self._max_bytes = settings.max_bytes
         self._rules = PathRules(settings.include, settings.exclude)
+        self._readers = Readers(self._read)
 
     async def list(self, within: Collection[str] | None = None) -> Listing:
         """All documents in path order, or those at or under the paths `within`. Raises: Unavailable naming the folder."""
@@ -40,7 +43,7 @@ class FolderSource:
 
         Raises: DocumentUnreadable for this one alone; Unavailable when the folder is not there.
         """
-        return await asyncio.to_thread(self._read, path)
+        return await self._readers.read(path)
 
     def watch(self) -> AsyncIterator[set[str] | None]:
         """Paths that may have changed; ends when the folder is gone or the system cannot watch it."""
@@ -66,12 +69,10 @@ class FolderSource:
         return Unavailable(f"folder {self._folder} {what}")
 
     def _read(self, path: str) -> RawDocument | None:
-        root = os.path.realpath(self._folder)
         if not is_plain(path) or not self._rules.take(path):
             return None
         try:
-            place = locate(root, path)
-            descriptor = open_inside(root, place) if place else None
+            descriptor = self._open(path)
             if descriptor is not None:
                 try:
                     return self._read_stable(descriptor)
@@ -84,8 +85,16 @@ class FolderSource:
                 ) from None
             if error.errno not in GONE:
                 raise self._unavailable(error) from None
-        self._check_folder(root)
+        self._check_folder()
         return None
+
+    def _open(self, path: str) -> int | None:
+        """A descriptor of the document; the common case first, which needs no look at where links lead."""
+        with contextlib.suppress(OSError):
+            return open_plainly(self._folder, path)
+        root = os.path.realpath(self._folder)
+        place = locate(root, path)
+        return open_inside(root, place) if place else None
 
     def _read_stable(self, descriptor: int) -> RawDocument | None:
         """Reads until nothing was written meanwhile; what is still written to after some attempts changes once more, and comes again."""
@@ -100,9 +109,9 @@ class FolderSource:
                 break
         return RawDocument(content, revision_of(before))
 
-    def _check_folder(self, root: str) -> None:
+    def _check_folder(self) -> None:
         """Where the folder itself is gone, none of its documents may be taken for deleted."""
         try:
-            os.scandir(root).close()
+            os.scandir(self._folder).close()
         except OSError as error:
             raise self._unavailable(error) from None

@@ -76,7 +76,15 @@ def open_inside(root: str, place: str) -> int | None:
     resolved = os.path.realpath(place, strict=True)
     if not is_inside(root, resolved):
         return None
-    *folders, name = os.path.relpath(resolved, root).split(os.sep)
+    return open_plainly(root, os.path.relpath(resolved, root))
+
+
+def open_plainly(root: str | os.PathLike[str], path: str) -> int:
+    """A descriptor for reading a file under the root, its path without `.` and `..`; it leads nowhere else, for no link is followed.
+
+    Raises: OSError, also where a link stands in the way.
+    """
+    *folders, name = path.split(os.sep)
     folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         for step in folders:
