@@ -59,6 +59,14 @@ async def _compare_folder(docstore: Any, records: list[Any], docs: Path, source:
     return problems
 
 
+def _compare_heads(records: list[Any], generation: str) -> list[str]:
+    return [
+        f"no head of {generation}: {record.path}"
+        for record in records
+        if not record.deleted and all(head.generation != generation for head in record.heads)
+    ]
+
+
 def _compare_entries(records: list[Any], entries: list[Any], generation: str, engine: str) -> list[str]:
     listed, whole = {}, {}
     problems = []
