@@ -11,6 +11,7 @@ import structlog
 
 from refdesk.children import Child
 from refdesk.errors import RefdeskError, Unavailable
+from refdesk.search.engines.edge_found import PackedFound, unpack_found
 from refdesk.search.engines.interface import (
     Candidates,
     Entry,
@@ -117,8 +118,8 @@ class EdgeIndex:
 
     async def search(self, index: IndexName, vector: bytes, narrowed: Filter, candidates: Candidates) -> Found:
         """The nearest chunks and documents. Raises: InvalidArgument for a vector of another dimension; Unavailable."""
-        found: Found = await self._call("search", index, vector, narrowed, candidates)
-        return found
+        found: PackedFound = await self._call("search", index, vector, narrowed, candidates)
+        return unpack_found(found)
 
     async def measure(self, index: IndexName, vector: bytes, chunk_ids: Sequence[str]) -> dict[str, float]:
         """Cosines of these chunks. Raises: as search."""

@@ -14,14 +14,13 @@ from typing import Any
 from refdesk import failpoints
 from refdesk.child import serve
 from refdesk.errors import Unavailable
+from refdesk.search.engines.edge_found import PackedFound
 from refdesk.search.engines.edge_shard import LABEL_FILE, EdgeShard
 from refdesk.search.engines.folders import delete_index
 from refdesk.search.engines.interface import (
-    NOTHING,
     Candidates,
     Entry,
     Filter,
-    Found,
     IndexName,
     SweepItem,
     Swept,
@@ -132,10 +131,10 @@ class VectorProcess:
             self._listings[index] = _Listing()
         return self._listings[index]
 
-    def search(self, index: IndexName, vector: bytes, narrowed: Filter, candidates: Candidates) -> Found:
+    def search(self, index: IndexName, vector: bytes, narrowed: Filter, candidates: Candidates) -> PackedFound:
         """What is nearest to a vector."""
         shard = self._find(index)
-        return NOTHING if shard is None else shard.search(vector, narrowed, candidates)
+        return PackedFound() if shard is None else shard.search(vector, narrowed, candidates)
 
     def measure(self, index: IndexName, vector: bytes, chunk_ids: Sequence[str]) -> dict[str, float]:
         """Cosines of these chunks."""

@@ -10,6 +10,7 @@ import contextlib
 import json
 import shutil
 from array import array
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,20 +20,18 @@ import qdrant_edge as edge
 
 from refdesk import failpoints
 from refdesk.errors import InvalidArgument, RefdeskError, Unavailable
+from refdesk.search.engines.edge_found import PackedFound, pack_ids, pack_scores
 from refdesk.search.engines.interface import (
     Candidates,
     Entry,
     Filter,
-    Found,
     Grain,
-    ScoredChunk,
     SweepItem,
     Swept,
     VectorItem,
     Written,
 )
 from refdesk.search.engines.paths import list_folders
-from refdesk.search.grains import cap_documents
 
 LABEL_FILE = "vectors.json"
 SCHEMA_VERSION = 1
@@ -161,13 +160,19 @@ class EdgeShard:
             Entry(payload["document_id"], id, grains[payload["grain"]], payload["stamp"]) for payload, id in rows
         ], offset
 
-    def search(self, vector: bytes, narrowed: Filter, candidates: Candidates) -> Found:
+    def search(self, vector: bytes, narrowed: Filter, candidates: Candidates) -> PackedFound:
         """The nearest chunks and documents."""
         self.check("", [vector])
         near = edge.Query.Nearest(array("f", vector).tolist())
         documents = self._query(near, _narrow(Grain.DOCUMENT, narrowed), candidates.documents)
         chunks = self._find_chunks(near, narrowed, candidates)
-        return Found(tuple(chunks), {str(point.id): point.score for point in documents})
+        return PackedFound(
+            pack_ids(id for id, _ in chunks),
+            [self._documents[id] for id, _ in chunks],
+            pack_scores(point.score for _, point in chunks),
+            pack_ids(point.id.int for point in documents),
+            pack_scores(point.score for point in documents),
+        )
 
     def measure(self, vector: bytes, chunk_ids: Sequence[str]) -> dict[str, float]:
         """Cosines of these chunks."""
@@ -191,20 +196,32 @@ class EdgeShard:
         with contextlib.suppress(Exception):
             self._shard.close()
 
-    def _find_chunks(self, near: Any, narrowed: Filter, candidates: Candidates) -> list[ScoredChunk]:
+    def _find_chunks(self, near: Any, narrowed: Filter, candidates: Candidates) -> list[tuple[int, Any]]:
         """Where nothing narrows, all is scanned and whole documents are left out here: a filter costs a third more time."""
         wanted = _narrow(Grain.CHUNK, narrowed) if any(narrowed) else None
         width = NARROWEST_LOOK
         while True:
             limit = int(candidates.chunks * width) + (0 if wanted else candidates.documents // 2)
             points = self._query(near, wanted, limit)
-            # An id is made anew each time that it is looked at, so once: of hundreds it takes longer than finding them.
-            hits = [(id, point) for point in points if (id := point.id.int) in self._documents]
-            documents = [self._documents[id] for id, _ in hits]
-            kept = cap_documents(documents, candidates)
+            kept = self._keep_chunks(points, candidates)
             if len(kept) == candidates.chunks or len(points) < limit or width >= WIDEST_LOOK:
-                return [ScoredChunk(str(UUID(int=hits[at][0])), documents[at], hits[at][1].score) for at in kept]
+                return kept
             width = WIDEST_LOOK
+
+    def _keep_chunks(self, points: Sequence[Any], candidates: Candidates) -> list[tuple[int, Any]]:
+        """The first chunks with the numbers that their ids are, at most so many of a document."""
+        counts: Counter[str] = Counter()
+        kept: list[tuple[int, Any]] = []
+        for point in points:
+            if len(kept) == candidates.chunks:
+                break
+            # An id is made anew each time that it is looked at, so once, and no further down than is kept: it takes as long as the rest.
+            id = point.id.int
+            document = self._documents.get(id)
+            if document is not None and counts[document] < candidates.chunks_per_document:
+                counts[document] += 1
+                kept.append((id, point))
+        return kept
 
     def _query(self, near: Any, wanted: edge.Filter | None, limit: int) -> list[Any]:
         request = edge.QueryRequest(limit=limit, query=near, filter=wanted, with_payload=False, with_vector=False)
