@@ -52,6 +52,7 @@ class _Run:
         self.process = process
         self._input = process.stdin
         self._output = process.stdout
+        self._unsent: list[bytes] = []
         self._calls: collections.OrderedDict[int, _Call] = collections.OrderedDict()
         self._clock: asyncio.TimerHandle | None = None
         self.ended = False
@@ -59,9 +60,20 @@ class _Run:
         self._reading = asyncio.create_task(self._read(), name=f"child {name}")
 
     def send(self, number: int, method: str, arguments: tuple[Any, ...], timeout_seconds: float) -> asyncio.Future[Any]:
-        """Sends a call; the future holds its answer."""
-        self._input.write(frame((number, method, arguments)))
+        """Sends a call; the future holds its answer.
+
+        What is sent in one turn of the event loop is written at once, at its end: a write wakes the child, which may take the very core
+        that this process would have gone on with.
+        """
+        if not self._unsent:
+            asyncio.get_running_loop().call_soon(self._write)
+        self._unsent.append(frame((number, method, arguments)))
         return self._expect(number, _Call(method, timeout_seconds))
+
+    def _write(self) -> None:
+        unsent, self._unsent = self._unsent, []
+        if not self._input.is_closing():
+            self._input.writelines(unsent)
 
     async def drain(self) -> None:
         """Waits until the child has taken most of what was sent."""
@@ -70,6 +82,7 @@ class _Run:
 
     async def end(self) -> None:
         """Closes the child's input, waits for it to end, and kills it when it does not."""
+        self._write()
         self._input.close()
         try:
             await asyncio.wait_for(self.gone(), CLOSE_TIMEOUT_SECONDS)
