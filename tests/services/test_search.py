@@ -216,6 +216,29 @@ async def test_coverage_is_told_for_the_best_twenty_hits_of_words_only(search: S
     assert 0 < leg.hits[7].coverage < 0.2
 
 
+@pytest.mark.parametrize(
+    ("meant", "floor_cosine", "told"),
+    [
+        ((), 2.0, False),  # by words alone: no floor looks at it
+        ("keys", 1.1, True),
+        ("keys", 0.9, False),
+        ("far", 0.5, True),
+        ("far", -1.0, False),
+    ],
+)
+async def test_evidence_of_words_is_told_only_where_meaning_ran_and_does_not_reach_the_floor(
+    search: Search, meant: str, floor_cosine: float, told: bool
+) -> None:
+    await fill(search)
+    legs = [(LEXICAL, "rotate SAFE_DEPOSIT keys"), *([(SEMANTIC, meant)] if meant else [])]
+    words = (await search.retrieve(ask(*legs, floor_cosine=floor_cosine))).legs[0]
+    everything = (await search.retrieve(ask(*legs))).legs[0]
+    assert [hit.HasField("coverage") for hit in words.hits] == [told] * 3
+    assert any(hit.identifier_match for hit in words.hits) is told
+    assert any(hit.identifier_match for hit in everything.hits)
+    assert [(hit.chunk_id, hit.score) for hit in words.hits] == [(hit.chunk_id, hit.score) for hit in everything.hits]
+
+
 async def test_an_identifier_of_the_query_marks_its_chunk_in_every_leg(search: Search) -> None:
     await fill(search)
     response = await search.retrieve(ask((LEXICAL, "what is safe_deposit, the keys"), (SEMANTIC, "keys")))

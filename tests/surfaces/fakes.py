@@ -175,6 +175,18 @@ def hit(
     )
 
 
+def _tell_what_decides(response: search_api.RetrieveResponse, floor_cosine: float) -> None:
+    """Leaves out evidence of words that the contract leaves out."""
+    by_meaning = [leg for leg in response.legs if leg.kind != search_api.LEG_KIND_LEXICAL]
+    hits = [hit for leg in response.legs for hit in leg.hits]
+    ran = any(leg.status == search_api.LEG_STATUS_RAN for leg in by_meaning)
+    if ran and not any(hit.HasField("cosine") and hit.cosine >= floor_cosine for hit in hits):
+        return
+    for hit in hits:
+        hit.ClearField("coverage")
+        hit.ClearField("identifier_match")
+
+
 @dataclass
 class FakeSearch:
     """Answers with what a test put in `lexical` and `semantic`, after `wait` where one is set."""
@@ -195,7 +207,10 @@ class FakeSearch:
         legs = {search_api.LEG_KIND_LEXICAL: self.lexical, search_api.LEG_KIND_SEMANTIC: self.semantic}
         if self.next_lexical and len(request.legs) > 1:
             legs[search_api.LEG_KIND_LEXICAL] = self.next_lexical.pop(0)
-        return search_api.RetrieveResponse(legs=[legs[asked.kind] for asked in request.legs])
+        response = search_api.RetrieveResponse(legs=[legs[asked.kind] for asked in request.legs])
+        if request.HasField("floor_cosine"):
+            _tell_what_decides(response, request.floor_cosine)
+        return response
 
 
 @dataclass

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 
 import pytest
+from mcp import Client
+from mcp.types import TextContent
 
 from refdesk import errors
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.api.search.v1 import search_pb2 as search_api
 from refdesk.gateway.settings import GatewaySettings
-from surfaces.desks import Desk, ask, few_documents, handbook
+from surfaces.desks import Desk, ask, few_documents, handbook, served
 from surfaces.fakes import FakeDocstore, FakeEmbedder, FakeIngest, FakeSearch, Part, hit, leg, make_document
 
 LEXICAL, SEMANTIC = search_api.LEG_KIND_LEXICAL, search_api.LEG_KIND_SEMANTIC
@@ -184,6 +186,22 @@ async def test_a_hit_by_words_whose_vector_is_still_missing_escapes_the_floor() 
     desk = Desk(search=found_by([hit(TOKENS, coverage=0.2), hit(ROTATION, cosine=0.1, coverage=0.1)], []))
     desk.docstore.without_vector = {TOKENS}
     assert (await ask(desk, "search_docs", query="x")).startswith("Found 2 results")
+
+
+@pytest.mark.anyio
+async def test_words_decide_after_all_where_what_meaning_found_is_no_longer_there() -> None:
+    gone = "api/reference/auth.md#0"
+    search = found_by([hit(TOKENS, cosine=0.3, coverage=0.9)], [hit(gone, cosine=0.9), hit(TOKENS, cosine=0.3)])
+    desk = Desk(search=search)
+    desk.docstore.stale = {gone}
+    async with served(desk.gateway()) as url, Client(f"{url}/mcp") as client:
+        for _ in range(2):  # the floor is not known yet, then it is
+            answer = await client.call_tool("search_docs", {"query": "token"})
+            assert isinstance(answer.content[0], TextContent)
+            assert answer.content[0].text.startswith("Found 1 result")
+    asked_floors = [one.floor_cosine for one in search.requests if len(one.legs) == 2]
+    assert 0.48 in asked_floors
+    assert asked_floors[-1] > 1
 
 
 @pytest.mark.anyio

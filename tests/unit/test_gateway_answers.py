@@ -51,6 +51,9 @@ class Engines:
     async def floor(self, _: Any) -> None:
         return None
 
+    def newest_floor(self, _: Any) -> None:
+        return None
+
 
 async def ask(engines: Engines, limit: int) -> list[tuple[str, float]]:
     core = SearchCore(engines, engines, engines)  # type: ignore[arg-type]

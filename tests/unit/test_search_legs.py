@@ -32,6 +32,7 @@ from refdesk.search.settings import SearchSettings
 
 pytestmark = pytest.mark.anyio
 FOUND = Found((ScoredChunk(id_of("a1"), id_of("a"), 0.5),), {})
+BY_WORDS = Found((ScoredChunk(id_of("b1"), id_of("b"), 2.0),), {})
 
 
 class Mood:
@@ -58,6 +59,7 @@ class FakeWords:
 
     def __init__(self, mood: Mood) -> None:
         self._mood = mood
+        self.weighing = Mood()
 
     async def start(self) -> None: ...
 
@@ -80,11 +82,12 @@ class FakeWords:
 
     async def search(self, index: IndexName, query: QueryAnalysis, narrowed: Filter, candidates: Candidates) -> Found:
         await self._mood.act()
-        return FOUND
+        return BY_WORDS
 
     async def weigh(
         self, index: IndexName, query: QueryAnalysis, covered: Sequence[str], named: Sequence[str]
     ) -> dict[str, Evidence]:
+        await self.weighing.act()
         return {id: Evidence(1.0, False) for id in covered}
 
 
@@ -94,6 +97,7 @@ class FakeVectors:
     def __init__(self, mood: Mood) -> None:
         self._mood = mood
         self.reason = ""
+        self.measured: list[list[str]] = []
 
     async def start(self) -> None: ...
 
@@ -122,7 +126,8 @@ class FakeVectors:
         return FOUND
 
     async def measure(self, index: IndexName, vector: bytes, chunk_ids: Sequence[str]) -> dict[str, float]:
-        return {}
+        self.measured.append(list(chunk_ids))
+        return dict.fromkeys(chunk_ids, 0.25)
 
 
 class FakeEmbedder:
@@ -148,16 +153,21 @@ class Desk:
 
     def __init__(self, settings: SearchSettings) -> None:
         self.words, self.vectors, self.embedder = Mood(), Mood(), Mood()
+        self.word_index = FakeWords(self.words)
         self.vector_index = FakeVectors(self.vectors)
-        self.service = SearchService(settings, FakeWords(self.words), self.vector_index, FakeEmbedder(self.embedder))
+        self.service = SearchService(settings, self.word_index, self.vector_index, FakeEmbedder(self.embedder))
 
     async def ask(self, text: str = "keys") -> list[tuple[int, str]]:
         """Status and reason of the lexical and the semantic leg."""
+        return [(leg.status, leg.reason) for leg in await self.retrieve(text)]
+
+    async def retrieve(self, text: str = "keys", **rest: float) -> Sequence[pb.LegResult]:
+        """The lexical and the semantic leg."""
         legs = [pb.Leg(kind=pb.LEG_KIND_LEXICAL, text=text), pb.Leg(kind=pb.LEG_KIND_SEMANTIC, text=text)]
-        request = pb.RetrieveRequest(project="p", generation="g", model_id="made", legs=legs)
+        request = pb.RetrieveRequest(project="p", generation="g", model_id="made", legs=legs, **rest)
         response = await self.service.retrieve(request)
         assert all(bool(leg.hits) == (leg.status == pb.LEG_STATUS_RAN) for leg in response.legs)
-        return [(leg.status, leg.reason) for leg in response.legs]
+        return response.legs
 
 
 RAN = (pb.LEG_STATUS_RAN, "")
@@ -284,3 +294,44 @@ async def test_searches_above_the_limit_wait_and_above_that_are_refused() -> Non
     assert refused.value.retry_after_seconds == 1
     desk.words.release.set()
     assert [await first, await second] == [[RAN, RAN], [RAN, RAN]]
+
+
+async def test_what_words_found_is_measured_in_the_same_turn_as_the_search() -> None:
+    desk = Desk(SearchSettings())
+    desk.vectors.hangs = True
+    asked = asyncio.create_task(desk.retrieve())
+    async with asyncio.timeout(5):
+        await desk.vectors.asked.wait()
+        await asyncio.sleep(0)
+    assert desk.vector_index.measured == [[id_of("b1")]], "while the search is still under way"
+    desk.vectors.release.set()
+    words, meaning = await asked
+    assert [hit.cosine for hit in words.hits] == [0.25]
+    assert [hit.chunk_id for hit in meaning.hits] == [id_of("a1")]
+    assert len(desk.vector_index.measured) == 1
+
+
+async def test_what_words_find_too_late_for_that_is_measured_when_it_is_there() -> None:
+    desk = Desk(SearchSettings())
+    desk.words.hangs = True
+    asked = asyncio.create_task(desk.retrieve())
+    async with asyncio.timeout(5):
+        await desk.vectors.asked.wait()
+    desk.words.release.set()
+    words, _ = await asked
+    assert [hit.cosine for hit in words.hits] == [0.25]
+    assert desk.vector_index.measured == [[id_of("b1")]]
+
+
+async def test_words_are_not_weighed_where_nobody_looks() -> None:
+    desk = Desk(SearchSettings())
+    await desk.retrieve(floor_cosine=0.5)
+    assert desk.word_index.weighing.asked_count == 0
+    await desk.retrieve(floor_cosine=0.6)
+    assert desk.word_index.weighing.asked_count == 1
+
+
+async def test_words_that_should_be_weighed_and_cannot_be_have_failed() -> None:
+    desk = Desk(SearchSettings())
+    desk.word_index.weighing.error = Unavailable("gone")
+    assert await desk.ask() == [failed("lexical_unavailable"), RAN]

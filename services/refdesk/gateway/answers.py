@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
@@ -22,9 +22,10 @@ LEG_KINDS = {
     HYBRID: (search_api.LEG_KIND_LEXICAL, search_api.LEG_KIND_SEMANTIC),
 }
 
-
-FIRST_HYDRATED = 10
-"""Chunks that are hydrated at first, and two for each result: as a rule the results are among them."""
+ABOVE_ANY_COSINE = 2.0
+"""Given as the floor's cosine where that is not known: evidence of words is told wherever meaning was searched."""
+FIRST_HYDRATED = 3
+"""Chunks that are hydrated at first for each result that is wanted: of 140 questions all but two found five results among 15."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,8 @@ class Answer:
 @dataclass(frozen=True, slots=True)
 class _Found:
     legs: Legs
+    untold: bool
+    """Whether evidence of words was left out, as none was needed."""
     chunks: dict[str, docstore_api.HydratedChunk]
     stale: set[str]
     kept: Sequence[Fused]
@@ -106,12 +109,13 @@ class SearchCore:
     async def _find(self, question: Question) -> _Found:
         """Hydrates no further down than the results can come from: a score only falls by grouping."""
         profile = question.profile
-        response = await self._search.retrieve(_retrieve_request(question))
-        legs = read_legs(response.legs)
-        fused = fuse(legs.ranked(profile, question.embedded_share))
-        asked = fused[: profile.kept + profile.spare]
-        found = _Found(legs, {}, set(), (), False)
-        position, step = 0, FIRST_HYDRATED + 2 * question.limit
+        floor = self._catalog.newest_floor(question.project)
+        floor_cosine = ABOVE_ANY_COSINE if floor is None else floor.cosine
+        legs = await self._retrieve(question, floor_cosine)
+        asked = fuse(legs.ranked(profile, question.embedded_share), profile.kept + profile.spare)
+        untold = max(legs.cosines.values(), default=-1.0) >= floor_cosine
+        found = _Found(legs, untold, {}, set(), (), False)
+        position, step = 0, FIRST_HYDRATED * question.limit
         while position < len(asked):
             batch = asked[position : position + step]
             await self._look_up(question, found, [hit.chunk_id for hit in batch])
@@ -122,8 +126,12 @@ class SearchCore:
             if len(kept) == question.limit and kept[-1].score > rest:
                 return replace(found, kept=kept)
             step = len(asked)
-        short = bool(found.stale) and len(found.chunks) < min(profile.kept, len(fused))
+        short = bool(found.stale) and len(found.chunks) < min(profile.kept, len(asked))
         return replace(found, kept=kept if asked else (), ran_short=short)
+
+    async def _retrieve(self, question: Question, floor_cosine: float) -> Legs:
+        response = await self._search.retrieve(_retrieve_request(question, floor_cosine))
+        return read_legs(response.legs)
 
     async def _look_up(self, question: Question, found: _Found, chunk_ids: Sequence[str]) -> None:
         """Adds to what was found which of these chunks are current, and which are not."""
@@ -152,6 +160,12 @@ class SearchCore:
         floor = await self._catalog.floor(question.project)
         if floor is None or clears(floor, _evidence(found)):
             return True
+        if found.untold:
+            # Meaning decided by a hit that is no longer current, or the floor was raised meanwhile.
+            metrics.REPEATED_SEARCHES.inc()
+            found = replace(found, legs=await self._retrieve(question, ABOVE_ANY_COSINE))
+            if clears(floor, _evidence(found)):
+                return True
         # Unless one of the best by words has no vector yet: only now does it matter, so only now are they looked up.
         unknown = found.legs.coverages.keys() - found.chunks.keys() - found.stale
         await self._look_up(question, found, sorted(unknown))
@@ -176,7 +190,7 @@ def _group(
     )
 
 
-def _retrieve_request(question: Question) -> search_api.RetrieveRequest:
+def _retrieve_request(question: Question, floor_cosine: float) -> search_api.RetrieveRequest:
     profile = question.profile
     return search_api.RetrieveRequest(
         project=question.project.slug,
@@ -188,19 +202,24 @@ def _retrieve_request(question: Question) -> search_api.RetrieveRequest:
         chunks_per_document=profile.chunks_per_document,
         document_candidates=profile.document_candidates,
         chunks_only=profile.chunks_only,
+        floor_cosine=floor_cosine,
     )
 
 
 def _evidence(found: _Found) -> Evidence:
     legs, stale = found.legs, found.stale
-    coverages = {chunk: share for chunk, share in legs.coverages.items() if chunk not in stale}
+    coverages = _leave_out(stale, legs.coverages)
     return Evidence(
         semantic_ran=legs.semantic_ran,
         lexical_failed=legs.lexical_failed,
-        best_cosine=max((cosine for chunk, cosine in legs.cosines.items() if chunk not in stale), default=None),
+        best_cosine=max(_leave_out(stale, legs.cosines).values(), default=None),
         best_coverage=max(coverages.values(), default=0.0),
         identifier_stands_whole=bool(legs.identifier_matches - stale),
         lexical_hit_lacks_vector=any(
             chunk in found.chunks and not found.chunks[chunk].has_vector for chunk in coverages
         ),
     )
+
+
+def _leave_out(stale: Set[str], values: Mapping[str, float]) -> Mapping[str, float]:
+    return {chunk: value for chunk, value in values.items() if chunk not in stale} if stale else values

@@ -120,15 +120,11 @@ class Catalog:
 
     async def floor(self, project: docstore_api.Project) -> Floor | None:
         """The relevance floor of a project: its own, else its model's; None while the model is not known."""
-        own_cosine = project.floor_cosine if project.HasField("floor_cosine") else None
-        own_coverage = project.floor_coverage if project.HasField("floor_coverage") else None
-        if own_cosine is not None and own_coverage is not None:
-            return Floor(own_cosine, own_coverage)
-        model = (await self._known_models(project.model_id)).get(project.model_id)
-        if model is None:
-            return None
-        cosine = model.floor_cosine if own_cosine is None else own_cosine
-        return Floor(cosine, model.floor_coverage if own_coverage is None else own_coverage)
+        return _choose_floor(project, {}) or _choose_floor(project, await self._known_models(project.model_id))
+
+    def newest_floor(self, project: docstore_api.Project) -> Floor | None:
+        """The floor by what was read last, however long ago; waits for nobody."""
+        return _choose_floor(project, self._models.newest(project.model_id) or {})
 
     async def is_indexing(self, project: docstore_api.Project) -> bool:
         """Whether documents of a project are known, or looked for, that cannot be found by their words yet."""
@@ -153,3 +149,15 @@ class Catalog:
             return await self._models.get(needed, read)
         except errors.RefdeskError:
             return self._models.newest(needed) or {}
+
+
+def _choose_floor(project: docstore_api.Project, models: Mapping[str, embedder_api.Model]) -> Floor | None:
+    own_cosine = project.floor_cosine if project.HasField("floor_cosine") else None
+    own_coverage = project.floor_coverage if project.HasField("floor_coverage") else None
+    if own_cosine is not None and own_coverage is not None:
+        return Floor(own_cosine, own_coverage)
+    model = models.get(project.model_id)
+    if model is None:
+        return None
+    cosine = model.floor_cosine if own_cosine is None else own_cosine
+    return Floor(cosine, model.floor_coverage if own_coverage is None else own_coverage)

@@ -34,26 +34,24 @@ class Fused(NamedTuple):
     semantic_rank: int = UNRANKED
 
 
-def fuse(legs: Iterable[RankedLeg]) -> list[Fused]:
-    """All listed chunks, the best first: Σ weight/(10 + rank), ranks from 1; ties by semantic rank, then id."""
-    shares: dict[str, list[float]] = {}
+def fuse(legs: Iterable[RankedLeg], most: int | None = None) -> list[Fused]:
+    """The `most` best listed chunks (None: all), the best first: Σ weight/(10 + rank), ranks from 1; ties by semantic rank, then id."""
+    scores: dict[str, float] = {}
+    shares_of: dict[str, list[float]] = {}
     semantic_ranks: dict[str, int] = {}
     for leg in legs:
         for rank, chunk_id in enumerate(leg.chunk_ids, start=1):
             share = leg.weight / (RANK_OFFSET + rank)
-            if chunk_id in shares:
-                shares[chunk_id].append(share)
+            if chunk_id in scores:
+                shares_of.setdefault(chunk_id, [scores[chunk_id]]).append(share)
             else:
-                shares[chunk_id] = [share]
+                scores[chunk_id] = share
             if leg.semantic and rank < semantic_ranks.get(chunk_id, UNRANKED):
                 semantic_ranks[chunk_id] = rank
-    # fsum: the same shares give the same score in whatever order the legs come.
-    return _ranked(
-        [
-            Fused(chunk, math.fsum(parts) if len(parts) > 1 else parts[0], semantic_ranks.get(chunk, UNRANKED))
-            for chunk, parts in shares.items()
-        ]
-    )
+    for chunk_id, shares in shares_of.items():
+        scores[chunk_id] = math.fsum(shares)  # the same shares give the same score in whatever order the legs come
+    places = [(-score, semantic_ranks.get(chunk_id, UNRANKED), chunk_id) for chunk_id, score in scores.items()]
+    return _ranked(places, most)
 
 
 def discount_sections(fused: Sequence[Fused], places: Mapping[str, tuple[Hashable, Hashable]]) -> list[Fused]:
@@ -68,7 +66,7 @@ def discount_sections(fused: Sequence[Fused], places: Mapping[str, tuple[Hashabl
         factors = sections.setdefault(document, {})
         if section not in factors:
             factors[section] = SECTION_FACTORS[min(len(factors), len(SECTION_FACTORS) - 1)]
-        discounted.append(Fused(hit.chunk_id, hit.score * factors[section], hit.semantic_rank))
+        discounted.append((-hit.score * factors[section], hit.semantic_rank, hit.chunk_id))
     return _ranked(discounted)
 
 
@@ -88,9 +86,6 @@ def cap_documents(
     return kept
 
 
-def _ranked(hits: Iterable[Fused]) -> list[Fused]:
-    return sorted(hits, key=_place)
-
-
-def _place(hit: Fused) -> tuple[float, int, str]:
-    return -hit.score, hit.semantic_rank, hit.chunk_id
+def _ranked(places: Iterable[tuple[float, int, str]], most: int | None = None) -> list[Fused]:
+    """From (score below zero, semantic rank, chunk id), which sort by themselves."""
+    return [Fused(chunk_id, -negative, rank) for negative, rank, chunk_id in sorted(places)[:most]]

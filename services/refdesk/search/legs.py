@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from refdesk.api.embedder.v1 import embedder_pb2 as embedder_pb
@@ -13,7 +13,7 @@ from refdesk.api.embedder.v1.embedder_protocol import Embedder
 from refdesk.errors import DeadlineExceeded, Internal, RefdeskError, ResourceExhausted, Unavailable
 from refdesk.language import UNDETERMINED, query_language
 from refdesk.rpc import deadline
-from refdesk.search.analysis import analyze_query, guess_language
+from refdesk.search.analysis import QueryAnalysis, analyze_query, guess_language
 from refdesk.search.breaker import Breaker
 from refdesk.search.engines.interface import (
     Candidates,
@@ -45,8 +45,10 @@ class Look:
     narrowed: Filter
     candidates: Candidates
     chunks_only: bool = False
+    floor_cosine: float | None = None
+    """Cosine at which nobody looks at evidence of words; None: somebody always does."""
 
-    def weigh(self, found: Found) -> Found:
+    def grains(self, found: Found) -> Found:
         """What was found, without whole documents where chunks alone are asked."""
         return found._replace(documents={}) if self.chunks_only else found
 
@@ -56,9 +58,14 @@ class LegOutcome:
     """What one leg found; a reason says why it did not run, and `failed` whether it should have."""
 
     hits: list[ScoredChunk] = field(default_factory=list)
-    cosines: dict[str, float] = field(default_factory=dict)
+    query: QueryAnalysis | None = None
     evidence: dict[str, Evidence] = field(default_factory=dict)
     vector: bytes = b""
+    cosines: dict[str, float] = field(default_factory=dict)
+    measured: dict[str, float] = field(default_factory=dict)
+    """Cosines of those of `asked` that have a vector."""
+    asked: frozenset[str] = frozenset()
+    """Chunks that other legs had found when it looked."""
     reason: str = ""
     failed: bool = False
 
@@ -87,7 +94,8 @@ class _Stage:
         allowed = deadline.remaining_seconds(self._seconds + deadline.HOP_MARGIN_SECONDS) - deadline.HOP_MARGIN_SECONDS
         try:
             with deadline.limit(allowed):
-                answer = await asyncio.wait_for(work, allowed)
+                async with asyncio.timeout(allowed):
+                    answer = await work
         except (TimeoutError, DeadlineExceeded):
             if allowed >= 0.9 * self._seconds:  # a caller in a hurry says nothing about the engine
                 self._breaker.time_out()
@@ -107,7 +115,7 @@ class LexicalLeg:
         self._stage = _Stage("lexical", settings.lexical_timeout_seconds, settings)
 
     async def run(self, look: Look, text: str) -> LegOutcome:
-        """The chunks that hold the query's words, with evidence of the best."""
+        """The chunks that hold the query's words."""
         if not self._is_on:
             return LegOutcome(reason="switched_off")
         try:
@@ -115,16 +123,24 @@ class LexicalLeg:
         except _Absent as absent:
             return absent.outcome
 
+    async def weigh(self, look: Look, outcome: LegOutcome) -> LegOutcome:
+        """What this leg found, with evidence of the best hits; without evidence nothing of it can be judged, so then it failed."""
+        if outcome.query is None or not outcome.hits:
+            return outcome
+        ids = [hit.chunk_id for hit in outcome.hits]
+        named = ids if outcome.query.identifiers else []
+        weighing = self._words.weigh(look.index, outcome.query, ids[:COVERED_HITS], named)
+        try:
+            return replace(outcome, evidence=await self._stage.run(weighing))
+        except _Absent as absent:
+            return absent.outcome
+
     async def _find(self, look: Look, text: str) -> LegOutcome:
         query = analyze_query(text, await self._words.list_languages(look.index))
         if not query.words:
             return LegOutcome(reason="no_searchable_words")
-        hits = combine_lexical(look.weigh(await self._words.search(look.index, query, look.narrowed, look.candidates)))
-        ids = [hit.chunk_id for hit in hits]
-        if not ids:
-            return LegOutcome()
-        named = ids if query.identifiers else []
-        return LegOutcome(hits, evidence=await self._words.weigh(look.index, query, ids[:COVERED_HITS], named))
+        found = await self._words.search(look.index, query, look.narrowed, look.candidates)
+        return LegOutcome(combine_lexical(look.grains(found)), query)
 
 
 class SemanticLeg:
@@ -137,11 +153,15 @@ class SemanticLeg:
         self._embedder = embedder
         self._embedding = _Stage("embedder", settings.embed_timeout_seconds, settings)
         self._searching = _Stage("vector", settings.vector_timeout_seconds, settings)
+        self._measuring = _Stage("vector", settings.vector_timeout_seconds, settings)
         self._languages: dict[str, frozenset[str]] = {}
         self._languages_until = 0.0
 
-    async def run(self, look: Look, text: str, purpose: embedder_pb.Purpose) -> LegOutcome:
-        """The chunks that are nearest in meaning. Raises: NotFound, InvalidArgument where model and index do not fit: no degradation."""
+    async def run(self, look: Look, text: str, purpose: embedder_pb.Purpose, beside: Sequence[str] = ()) -> LegOutcome:
+        """The chunks that are nearest in meaning, and cosines of those that `beside` names by the time that the text is embedded.
+
+        Raises: NotFound, InvalidArgument where model and index do not fit: no degradation.
+        """
         if not self._is_on:
             return LegOutcome(reason="switched_off")
         try:
@@ -149,18 +169,31 @@ class SemanticLeg:
                 raise _Absent(reason, failed=True)
             await self._check_language(look, text)
             vector = await self._embed(look.model_id, text, purpose)
-            found = await self._searching.run(self._vectors.search(look.index, vector, look.narrowed, look.candidates))
+            return await self._find(look, vector, frozenset(beside))
         except _Absent as absent:
             return absent.outcome
-        cosines = {hit.chunk_id: hit.score for hit in found.chunks}
-        return LegOutcome(combine_semantic(look.weigh(found)), cosines, vector=vector)
 
     async def measure(self, look: Look, vector: bytes, chunk_ids: list[str]) -> dict[str, float]:
         """Cosines of chunks that other legs found; empty when they cannot be had in time."""
+        if not chunk_ids:
+            return {}
         try:
-            return await self._searching.run(self._vectors.measure(look.index, vector, chunk_ids))
+            return await self._measuring.run(self._vectors.measure(look.index, vector, chunk_ids))
         except _Absent:
             return {}
+
+    async def _find(self, look: Look, vector: bytes, asked: frozenset[str]) -> LegOutcome:
+        try:
+            async with asyncio.TaskGroup() as group:
+                # It begins when this task waits, so it is sent right behind the search: no second round trip.
+                measuring = group.create_task(self.measure(look, vector, sorted(asked)))
+                search = self._vectors.search(look.index, vector, look.narrowed, look.candidates)
+                found = await self._searching.run(search)
+                cosines = {hit.chunk_id: hit.score for hit in found.chunks}
+                hits = combine_semantic(look.grains(found))
+        except BaseExceptionGroup as errors:
+            raise errors.exceptions[0] from None
+        return LegOutcome(hits, vector=vector, cosines=cosines, measured=measuring.result(), asked=asked)
 
     async def _check_language(self, look: Look, text: str) -> None:
         spoken = await self._list_languages(look.model_id)

@@ -90,7 +90,8 @@ def read_look(request: pb.RetrieveRequest) -> Look:
     candidates = Candidates(*(given or usual for given, usual in zip(counts, Candidates(), strict=True)))
     wanted = request.filter
     narrowed = Filter(tuple(wanted.sources), wanted.path_prefix.strip("/"), tuple(wanted.versions), tuple(wanted.kinds))
-    return Look(index, request.model_id, narrowed, candidates, request.chunks_only)
+    floor_cosine = request.floor_cosine if request.HasField("floor_cosine") else None
+    return Look(index, request.model_id, narrowed, candidates, request.chunks_only, floor_cosine)
 
 
 def read_hashes(request: pb.GetVectorsRequest) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from refdesk.api.embedder.v1 import embedder_pb2 as embedder_pb
 from refdesk.api.embedder.v1.embedder_protocol import Embedder
@@ -39,41 +39,70 @@ class Retrieval:
         """Results in the order of the legs. Raises: NotFound, InvalidArgument where model and index do not fit."""
         ran = await self._run_all(look, legs)
         cosines = await self._measure(look, ran)
+        if _words_decide(look, ran, cosines):
+            ran = [await self._weigh(look, one) for one in ran]
         matches = {id for one in ran for id, evidence in one.outcome.evidence.items() if evidence.identifier_match}
         return pb.RetrieveResponse(legs=[_build_result(one, cosines, matches) for one in ran])
 
     async def _run_all(self, look: Look, legs: Sequence[pb.Leg]) -> list[_Ran]:
+        found_by_words: list[str] = []
+        measuring = _choose_measuring(legs)
         try:
             async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(self._run_timed(look, leg)) for leg in legs]
+                tasks = [
+                    group.create_task(self._run_timed(look, leg, found_by_words, is_measuring=leg is measuring))
+                    for leg in legs
+                ]
         except BaseExceptionGroup as errors:
             raise errors.exceptions[0] from None
         return [task.result() for task in tasks]
 
-    async def _run_timed(self, look: Look, leg: pb.Leg) -> _Ran:
+    async def _run_timed(self, look: Look, leg: pb.Leg, found_by_words: list[str], *, is_measuring: bool) -> _Ran:
         started = time.perf_counter()
-        outcome = await self._run(look, leg)
+        if leg.kind == pb.LEG_KIND_LEXICAL:
+            outcome = await self._lexical.run(look, leg.text)
+            found_by_words += [hit.chunk_id for hit in outcome.hits[:MEASURED_HITS]]
+        else:
+            purpose = embedder_pb.PURPOSE_QUERY if leg.kind == pb.LEG_KIND_SEMANTIC else embedder_pb.PURPOSE_PASSAGE
+            outcome = await self._semantic.run(look, leg.text, purpose, found_by_words if is_measuring else ())
         elapsed_seconds = time.perf_counter() - started
         LEG_SECONDS.labels(_NAMES[leg.kind], outcome.reason or "ran").observe(elapsed_seconds)
         return _Ran(leg.kind, outcome, elapsed_seconds)
 
-    async def _run(self, look: Look, leg: pb.Leg) -> LegOutcome:
-        if leg.kind == pb.LEG_KIND_LEXICAL:
-            return await self._lexical.run(look, leg.text)
-        purpose = embedder_pb.PURPOSE_QUERY if leg.kind == pb.LEG_KIND_SEMANTIC else embedder_pb.PURPOSE_PASSAGE
-        return await self._semantic.run(look, leg.text, purpose)
-
     async def _measure(self, look: Look, ran: Sequence[_Ran]) -> dict[str, float]:
-        """Cosines with the query of what only words found; the query is the first semantic leg's, else the first made-up answer."""
-        by_meaning = sorted(
-            (one for one in ran if one.outcome.vector), key=lambda one: one.kind != pb.LEG_KIND_SEMANTIC
-        )
+        """Cosines with the query of what only words found; the query is the first semantic leg's, else the first made-up answer.
+
+        As a rule that leg was asked in time; what words found later than it looked is asked now.
+        """
+        by_meaning = sorted((one for one in ran if one.outcome.vector), key=lambda one: _is_made_up(one.kind))
         if not by_meaning:
             return {}
         first = by_meaning[0].outcome
         found = {hit.chunk_id for one in ran if not one.outcome.vector for hit in one.outcome.hits[:MEASURED_HITS]}
-        missing = sorted(found - first.cosines.keys())
-        return first.cosines | (await self._semantic.measure(look, first.vector, missing) if missing else {})
+        missing = sorted(found - first.cosines.keys() - first.asked)
+        return first.measured | await self._semantic.measure(look, first.vector, missing) | first.cosines
+
+    async def _weigh(self, look: Look, ran: _Ran) -> _Ran:
+        return replace(ran, outcome=await self._lexical.weigh(look, ran.outcome))
+
+
+def _choose_measuring(legs: Sequence[pb.Leg]) -> pb.Leg | None:
+    """The leg that measures what words find, where it runs: the first semantic one, else the first made-up answer."""
+    by_meaning = (leg for leg in legs if leg.kind != pb.LEG_KIND_LEXICAL)
+    return min(by_meaning, key=lambda leg: _is_made_up(leg.kind), default=None)
+
+
+def _is_made_up(kind: pb.LegKind) -> bool:
+    return kind != pb.LEG_KIND_SEMANTIC
+
+
+def _words_decide(look: Look, ran: Sequence[_Ran], cosines: Mapping[str, float]) -> bool:
+    """Whether somebody looks at evidence of words: it takes a third as long as finding by them."""
+    if look.floor_cosine is None:
+        return True
+    by_meaning = [one.outcome.cosines for one in ran if one.outcome.vector]
+    best = max(max(known.values(), default=-1.0) for known in (cosines, *by_meaning))
+    return bool(by_meaning) and best < look.floor_cosine
 
 
 def _build_result(ran: _Ran, cosines: Mapping[str, float], matches: set[str]) -> pb.LegResult:
@@ -82,13 +111,12 @@ def _build_result(ran: _Ran, cosines: Mapping[str, float], matches: set[str]) ->
     result = pb.LegResult(
         kind=ran.kind, status=status, reason=outcome.reason, elapsed_microseconds=int(ran.elapsed_seconds * 1e6)
     )
-    known = outcome.cosines or cosines
+    known, evidence = outcome.cosines or cosines, outcome.evidence
+    add = result.hits.add
     for chunk_id, document_id, score in outcome.hits:
-        hit = result.hits.add(chunk_id=chunk_id, document_id=document_id, score=score)
-        if (cosine := known.get(chunk_id)) is not None:
-            hit.cosine = cosine
-        if (evidence := outcome.evidence.get(chunk_id)) is not None and evidence.coverage is not None:
-            hit.coverage = evidence.coverage
+        hit = add(chunk_id=chunk_id, document_id=document_id, score=score, cosine=known.get(chunk_id))
+        if chunk_id in evidence and (coverage := evidence[chunk_id].coverage) is not None:
+            hit.coverage = coverage
         if chunk_id in matches:
             hit.identifier_match = True
     return result

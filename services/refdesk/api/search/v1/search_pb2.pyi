@@ -282,7 +282,7 @@ class Leg(_message.Message):
     def __init__(self, kind: _Optional[_Union[LegKind, str]] = ..., text: _Optional[str] = ...) -> None: ...
 
 class RetrieveRequest(_message.Message):
-    __slots__ = ("project", "generation", "model_id", "filter", "legs", "chunk_candidates", "chunks_per_document", "document_candidates", "chunks_only")
+    __slots__ = ("project", "generation", "model_id", "filter", "legs", "chunk_candidates", "chunks_per_document", "document_candidates", "chunks_only", "floor_cosine")
     PROJECT_FIELD_NUMBER: _ClassVar[int]
     GENERATION_FIELD_NUMBER: _ClassVar[int]
     MODEL_ID_FIELD_NUMBER: _ClassVar[int]
@@ -292,6 +292,7 @@ class RetrieveRequest(_message.Message):
     CHUNKS_PER_DOCUMENT_FIELD_NUMBER: _ClassVar[int]
     DOCUMENT_CANDIDATES_FIELD_NUMBER: _ClassVar[int]
     CHUNKS_ONLY_FIELD_NUMBER: _ClassVar[int]
+    FLOOR_COSINE_FIELD_NUMBER: _ClassVar[int]
     project: str
     generation: str
     model_id: str
@@ -301,7 +302,8 @@ class RetrieveRequest(_message.Message):
     chunks_per_document: int
     document_candidates: int
     chunks_only: bool
-    def __init__(self, project: _Optional[str] = ..., generation: _Optional[str] = ..., model_id: _Optional[str] = ..., filter: _Optional[_Union[Filter, _Mapping]] = ..., legs: _Optional[_Iterable[_Union[Leg, _Mapping]]] = ..., chunk_candidates: _Optional[int] = ..., chunks_per_document: _Optional[int] = ..., document_candidates: _Optional[int] = ..., chunks_only: _Optional[bool] = ...) -> None: ...
+    floor_cosine: float
+    def __init__(self, project: _Optional[str] = ..., generation: _Optional[str] = ..., model_id: _Optional[str] = ..., filter: _Optional[_Union[Filter, _Mapping]] = ..., legs: _Optional[_Iterable[_Union[Leg, _Mapping]]] = ..., chunk_candidates: _Optional[int] = ..., chunks_per_document: _Optional[int] = ..., document_candidates: _Optional[int] = ..., chunks_only: _Optional[bool] = ..., floor_cosine: _Optional[float] = ...) -> None: ...
 
 class RetrieveResponse(_message.Message):
     __slots__ = ("legs",)
