@@ -13,7 +13,7 @@ from refdesk import errors
 from refdesk.gateway.admission import Admission
 from refdesk.gateway.catalog import Memory
 from refdesk.gateway.failures import explain, problem_body, problem_headers
-from refdesk.gateway.messages import find_flaw
+from refdesk.gateway.messages import Flaw, read_message
 from refdesk.gateway.origins import Origins
 from refdesk.gateway.settings import GatewaySettings
 
@@ -131,14 +131,17 @@ async def test_a_reading_that_failed_is_tried_again() -> None:
     ],
 )
 def test_a_body_that_is_no_request_is_refused_in_our_words(body: bytes, message: str) -> None:
-    flaw, _ = find_flaw(body)
-    assert flaw is not None
+    flaw = read_message(body)
+    assert isinstance(flaw, Flaw)
     assert flaw.message.startswith(message)
 
 
 def test_requests_and_notifications_have_no_flaw() -> None:
-    assert find_flaw(b'{"jsonrpc": "2.0", "method": "ping", "id": "x", "params": {}}') == (None, "x")
-    assert find_flaw(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}') == (None, None)
+    for body in (
+        b'{"jsonrpc": "2.0", "method": "ping", "id": "x", "params": {}}',
+        b'{"jsonrpc": "2.0", "method": "notifications/initialized"}',
+    ):
+        assert read_message(body) == json.loads(body)
 
 
 @pytest.mark.parametrize(

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from refdesk import errors
+from refdesk.gateway import exchange
 from refdesk.gateway.admission import Admission
 from refdesk.gateway.failures import explain, problem_headers, status_code
-from refdesk.gateway.messages import INVALID_REQUEST, SERVER_ERROR, error_body, find_flaw
+from refdesk.gateway.messages import INVALID_REQUEST, SERVER_ERROR, Flaw, error_body, read_message
 from refdesk.gateway.origins import Origins
 from refdesk.gateway.server import TARGET_KEY, Handlers
 from refdesk.gateway.settings import GatewaySettings
@@ -29,7 +32,7 @@ class McpEndpoint:
     def __init__(self, settings: GatewaySettings, targets: Targets) -> None:
         self._settings = settings
         self._targets = targets
-        self._handlers = Handlers(settings.deadline_seconds)
+        self._server = Handlers(settings.deadline_seconds).build()
         self._admission = Admission(settings.concurrent_calls, settings.queued_calls)
         self._origins = Origins(settings.allowed_hosts, settings.allowed_origins)
         self._manager: StreamableHTTPSessionManager | None = None
@@ -38,7 +41,7 @@ class McpEndpoint:
     async def running(self) -> AsyncIterator[None]:
         """Serves while the block runs."""
         manager = StreamableHTTPSessionManager(
-            self._handlers.build(),
+            self._server,
             json_response=True,
             stateless=True,
             max_request_body_size=self._settings.max_body_bytes,
@@ -62,17 +65,17 @@ class McpEndpoint:
             too_large = f"the body is larger than {self._settings.max_body_bytes:,} bytes"
             await _json_error(413, INVALID_REQUEST, too_large)(scope, receive, send)
             return
-        flaw, request_id = find_flaw(body)
-        if flaw is not None:
-            await _json_error(400, flaw.code, flaw.message, flaw.request_id)(scope, receive, send)
+        message = read_message(body)
+        if isinstance(message, Flaw):
+            await _json_error(400, message.code, message.message, message.request_id)(scope, receive, send)
             return
         try:
             async with self._admission:
-                await self._serve(scope, body, receive, send)
+                await self._serve(scope, body, message, receive, send)
         except errors.RefdeskError as error:
-            await _failure(error, request_id)(scope, receive, send)
+            await _failure(error, message.get("id"))(scope, receive, send)
 
-    async def _serve(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
+    async def _serve(self, scope: Scope, body: bytes, message: Mapping[str, Any], receive: Receive, send: Send) -> None:
         """Hands the request on.
 
         Raises: NotFound for an address that nothing is served at; Unavailable before the start.
@@ -93,6 +96,11 @@ class McpEndpoint:
             headers = _accepting_json(headers)
             send = _as_events(send)
         scope = {**scope, "headers": headers, TARGET_KEY: target}
+        version = Headers(raw=headers).get(MCP_PROTOCOL_VERSION_HEADER)
+        if exchange.takes(version, message):
+            answer = await exchange.answer(self._server, Request(scope), version, message)
+            await Response(answer, media_type=JSON)(scope, receive, send)
+            return
         await self._manager.handle_request(scope, _replayed(body, receive), send)
 
     def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
@@ -104,7 +112,7 @@ class McpEndpoint:
             refusal = _json_error(405, INVALID_REQUEST, "MCP is served by POST: there is no standing stream")
             refusal.headers["Allow"] = "POST"
             return refusal
-        if not headers.get("content-type", "").lower().startswith(JSON):
+        if JSON not in _kinds(headers.get("content-type", "").split(";")[0]):
             return _json_error(415, INVALID_REQUEST, f"Content-Type must be {JSON}")
         if not any(_accepted(headers)):
             return _json_error(406, INVALID_REQUEST, f"Accept must have {JSON} or {EVENTS}")
@@ -124,8 +132,12 @@ def _failure(error: errors.RefdeskError, request_id: str | int | None) -> Respon
 
 def _accepted(headers: Headers) -> tuple[bool, bool]:
     """Whether JSON and whether an event stream is accepted."""
-    kinds = {part.split(";")[0].strip().lower() for part in headers.get("accept", "*/*").split(",")}
+    kinds = _kinds(headers.get("accept", "*/*"))
     return bool(kinds & {"*/*", "application/*", JSON}), bool(kinds & {"*/*", "text/*", EVENTS})
+
+
+def _kinds(listed: str) -> set[str]:
+    return {part.split(";")[0].strip().lower() for part in listed.split(",")}
 
 
 async def _read_body(receive: Receive, most_bytes: int) -> bytes | None:

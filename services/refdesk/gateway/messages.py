@@ -20,18 +20,18 @@ class Flaw:
     request_id: str | int | None = None
 
 
-def find_flaw(body: bytes) -> tuple[Flaw | None, str | int | None]:
-    """The flaw of a body, and the request's id; no flaw: one JSON-RPC request or notification."""
+def read_message(body: bytes) -> dict[str, Any] | Flaw:
+    """One JSON-RPC request or notification without flaws, else the first flaw."""
     try:
         message = from_json(body)
     except ValueError:
-        return Flaw(PARSE_ERROR, "the body is not JSON"), None
+        return Flaw(PARSE_ERROR, "the body is not JSON")
     if not isinstance(message, dict):
-        return Flaw(INVALID_REQUEST, "the body must be one JSON-RPC object: send batches one by one"), None
+        return Flaw(INVALID_REQUEST, "the body must be one JSON-RPC object: send batches one by one")
     request_id = message.get("id")
     if "id" in message and (not isinstance(request_id, (str, int)) or isinstance(request_id, bool)):
-        return Flaw(INVALID_REQUEST, "id must be a text or an integer"), None
-    return _flaw_of(message, request_id), request_id
+        return Flaw(INVALID_REQUEST, "id must be a text or an integer")
+    return _flaw_of(message, request_id) or message
 
 
 def error_body(code: int, message: str, request_id: str | int | None) -> bytes:
