@@ -23,13 +23,16 @@ async def audit(
     model: Path | str,
     engines: Mapping[str, Any] | None = None,
     *,
+    also: Path | str | None = None,
     set_back: bool = False,
 ) -> list[str]:
-    """Every way in which the index differs from the folder; empty when it is as it should be. `engines`: settings of where they are.
+    """Every way in which the index differs from the folder, in any followed generation; empty when it is as it should be.
 
-    `set_back`: records are older than the index was, so what they list may bear later stamps.
+    `engines`: settings of where they are. `also`: a second model that is hosted. `set_back`: records are older than the index was, so what
+    they list may bear later stamps.
     """
-    settings = load("", {}, {"embedder": {"model": str(model)}, **(engines or {})})
+    embedder = {"model": str(model), "also_host": [str(also)] if also else []}
+    settings = load("", {}, {"embedder": embedder, **(engines or {})})
     app = App(settings, data, ("docstore", "embedder", "search"))
     await app.start()
     try:
@@ -37,11 +40,11 @@ async def audit(
         project = (await docstore.get_project(docstore_pb2.GetProjectRequest(project=PROJECT))).project
         records = [record async for record in _records(docstore)]
         problems = await _compare_folder(docstore, records, docs, source)
-        for engine in (search_pb2.ENGINE_WORDS, search_pb2.ENGINE_VECTORS):
-            entries = [entry async for entry in _entries(search, project.live_generation, engine)]
-            found = _compare_entries(records, entries, project.live_generation, search_pb2.Engine.Name(engine))
+        for generation in project.followed_generations:
+            found = await _compare_generation(search, records, generation)
             problems += [problem for problem in found if not (set_back and LATER in problem)]
-        return problems
+        gone = {head.generation for record in records for head in record.heads} - set(project.followed_generations)
+        return problems + [f"heads of {name}, which nobody follows" for name in sorted(gone)]
     finally:
         await app.close()
 
@@ -59,12 +62,16 @@ async def _compare_folder(docstore: Any, records: list[Any], docs: Path, source:
     return problems
 
 
-def _compare_heads(records: list[Any], generation: str) -> list[str]:
-    return [
+async def _compare_generation(search: Any, records: list[Any], generation: str) -> list[str]:
+    problems = [
         f"no head of {generation}: {record.path}"
         for record in records
         if not record.deleted and all(head.generation != generation for head in record.heads)
     ]
+    for engine in (search_pb2.ENGINE_WORDS, search_pb2.ENGINE_VECTORS):
+        entries = [entry async for entry in _entries(search, generation, engine)]
+        problems += _compare_entries(records, entries, generation, search_pb2.Engine.Name(engine))
+    return problems
 
 
 def _compare_entries(records: list[Any], entries: list[Any], generation: str, engine: str) -> list[str]:

@@ -265,7 +265,7 @@ def die_at(desk: DeskProcess, act: Callable[[DeskProcess], object]) -> None:
 async def test_a_model_is_changed_while_the_desk_answers(model: Path, tmp_path: Path) -> None:
     docs, data = tmp_path / "handbook", tmp_path / "data"
     count = write_folder(docs)
-    second = build_tiny_model(tmp_path / "second", model_id="second", dimension=48, window_tokens=128)
+    second = build_tiny_model(tmp_path / "second", model_id="second", dimension=48, window_tokens=512)
     hosting = {**ENVIRONMENT, "REFDESK_EMBEDDER__ALSO_HOST": json.dumps([str(second)])}
     desk = DeskProcess(docs, data, model, hosting)
     with running(desk):

@@ -87,10 +87,11 @@ class Growth:
         tasks = [_task(view, some, scales.get(view.document_id, 0.0)) for view, some in works]
         grown: list[tuple[Record, Record]] = []
         for (view, _), task, parsed in zip(works, tasks, await self._parsers.parse(tasks), strict=True):
-            self.failures.pop(view.path, None)
+            told = self.failures.pop(view.path, "")
             if parsed.failure:
                 self.failures[view.path] = parsed.failure
-                log.warning("stored text cannot be cut", path=view.path, reason=parsed.failure)
+                if told != parsed.failure:
+                    log.warning("stored text cannot be cut", path=view.path, reason=parsed.failure)
                 continue
             heads = pb.Document.FromString(parsed.record).heads
             grown.append((view, stored_heads.grown_record(view, heads, followed, task.token_scale)))
