@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 
+import nats
 import pytest
 
 from fakes.events import MemoryEvents
@@ -109,7 +110,7 @@ async def test_of_a_holder_that_dies_the_lease_is_taken_within_seconds_and_not_b
     assert second.gained == ["handbook.docs"]
 
 
-async def test_leases_are_kept_while_the_server_is_away_for_a_moment_and_got_again_after_it_has_forgotten_all(
+async def test_without_the_server_nobody_holds_a_lease_and_it_is_got_again_when_it_is_back(
     make: Make, server: NatsProcess
 ) -> None:
     first = await make("first", "handbook.docs")
@@ -120,6 +121,16 @@ async def test_leases_are_kept_while_the_server_is_away_for_a_moment_and_got_aga
     server.restart_at(address)
     await until(lambda: first.leases["handbook.docs"].held, 30)
     assert first.gained == ["handbook.docs"] * 2
+
+
+async def test_a_store_that_was_removed_is_made_anew(make: Make, server: NatsProcess) -> None:
+    first = await make("first", "handbook.docs")
+    await first.leases["handbook.docs"].until_held()
+    client = await nats.connect(server.url)
+    await client.jetstream().delete_stream(f"KV_{leases.BUCKET}")
+    await until(lambda: not first.leases["handbook.docs"].held, 15)
+    await until(lambda: first.leases["handbook.docs"].held, 15)
+    await client.close()
 
 
 async def test_where_there_is_one_process_everything_is_held(tmp_path: Path) -> None:

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ssl
 from collections.abc import Callable, Iterator, Sequence
 
 import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
-from nats.errors import AuthorizationError, Error
+from nats.errors import Error
 from nats.js import JetStreamContext
 from nats.js.errors import NoStreamResponseError, NotFoundError
 
 from refdesk.errors import InvalidArgument, Unavailable
-from refdesk.ingest.events.access import GROUP
 from refdesk.ingest.events.broker import Broker
 from refdesk.ingest.events.client_errors import Refused, translated
+from refdesk.ingest.events.connecting import open_client
 from refdesk.ingest.events.delivery import JetStreamDelivery
 from refdesk.ingest.events.event import ChangeEvent
 from refdesk.ingest.events.incoming import read_incoming
@@ -36,11 +35,8 @@ from refdesk.ingest.events.stream import (
 )
 from refdesk.ingest.events.upkeep import ensure_consumer, ensure_stream
 
-CONNECT_TIMEOUT_SECONDS = 5.0
 ACK_TIMEOUT_SECONDS = 10.0
 REACHABLE_TIMEOUT_SECONDS = 1.0
-OLDEST_SERVER = (2, 12)
-"""The first that publishes batches whole."""
 _WAIT_SECONDS = 10.0
 _log = structlog.get_logger()
 
@@ -141,42 +137,7 @@ class JetStreamEvents:
     async def _connect(self) -> None:
         """Raises: Unavailable; InvalidArgument where the server lets us not in, or cannot be spoken to in this way."""
         servers = (await self._broker.start()).split(",")
-        options = self._broker.options()
-        self._client = Client()
-        trouble: list[Exception] = []
-
-        async def note(error: Exception) -> None:
-            trouble.append(error)
-            _log.warning("the event queue's connection had an error", error=type(error).__name__)
-            del trouble[:-1]
-
-        try:
-            async with asyncio.timeout(CONNECT_TIMEOUT_SECONDS):
-                await self._client.connect(
-                    servers,
-                    name="refdesk ingest",
-                    max_reconnect_attempts=-1,
-                    reconnect_time_wait=1,
-                    connect_timeout=2,
-                    ping_interval=10,
-                    error_cb=note,
-                    **options,
-                )
-        except (Error, OSError, TimeoutError) as error:
-            raise self._why(trouble[-1] if trouble else error) from None
-        version = self._client.connected_server_version
-        if (version.major, version.minor) < OLDEST_SERVER:
-            raise InvalidArgument(f"the NATS server is {version.major}.{version.minor}: 2.12 or newer is needed")
-
-    def _why(self, error: Exception) -> InvalidArgument | Unavailable:
-        said = str(error).lower()
-        if isinstance(error, AuthorizationError) or "authorization" in said or "authentication" in said:
-            return InvalidArgument(self._broker.explain_refusal())
-        if isinstance(error, ssl.SSLError):
-            return InvalidArgument(
-                f"TLS with the NATS server failed: check {GROUP}.ca_file, and {GROUP}.certificate_file where it asks for one"
-            )
-        return Unavailable("the NATS server cannot be reached: see that it runs and that the events URL is right")
+        self._client = await open_client(servers, self._broker.options(), self._broker.explain_refusal())
 
     async def _revive(self) -> None:
         """A connection that the server ended for good, as it does when a password changes, is made anew."""

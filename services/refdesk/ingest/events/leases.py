@@ -116,7 +116,7 @@ class Leases:
             with contextlib.suppress(RefdeskError, Error, TimeoutError):  # it lapses by itself
                 try:
                     bucket = await self._bucket()
-                except BucketNotFoundError:  # it is kept in memory, and the server was started anew
+                except BucketNotFoundError:  # somebody removed it, or its server lost it
                     await self._ensure()
                     continue
                 await asyncio.gather(*(self._keep(bucket, one) for one in self._kept.values()))
@@ -168,13 +168,13 @@ class Leases:
 
 
 def bucket_config(replicas: int = 1) -> StreamConfig:
-    """The bucket that leases are kept in. In memory: a server that forgets them gives them away anew, which harms nobody."""
+    """The bucket that leases are kept in; where it is lost it is made anew, which harms nobody."""
     return StreamConfig(
         name=f"KV_{BUCKET}",
         description="Which ingest process follows which source.",
         subjects=[f"$KV.{BUCKET}.>"],
         retention=RetentionPolicy.LIMITS,
-        storage=StorageType.MEMORY,
+        storage=StorageType.FILE,
         discard=DiscardPolicy.NEW,
         max_bytes=4 * 1024 * 1024,
         max_age=LEASE_SECONDS,
