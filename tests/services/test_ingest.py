@@ -209,3 +209,37 @@ async def test_a_restart_publishes_only_what_changed_meanwhile(desk: Desk) -> No
     await until(desk.settled)
     await second.close()
     assert desk.docstore.puts == puts + 1
+
+
+async def test_generations_are_built_listed_gone_back_from_and_dropped(desk: Desk, ingest: Ingest) -> None:
+    async def list_roles() -> list[tuple[str, int]]:
+        listed = await ingest.list_generations(pb.ListGenerationsRequest(project="handbook"))
+        return [(one.generation, one.role) for one in listed.generations]
+
+    async def answers() -> bool:
+        return ("made.c2", pb.GENERATION_ROLE_LIVE) in await list_roles()
+
+    await until(words_current(ingest))  # type: ignore[arg-type]
+    built = await ingest.build_generation(pb.BuildGenerationRequest(project="handbook", chunker_version=2))
+    assert built.generation == "made.c2"
+    await until(answers)
+    assert await list_roles() == [("made.c2", pb.GENERATION_ROLE_LIVE), ("made.c1", pb.GENERATION_ROLE_ROLLBACK)]
+    back = await ingest.roll_back_generation(pb.RollBackGenerationRequest(project="handbook"))
+    assert (back.generation, back.previous_generation) == ("made.c1", "made.c2")
+    forth = await ingest.switch_generation(pb.SwitchGenerationRequest(project="handbook", generation="made.c2"))
+    assert forth.previous_generation == "made.c1"
+    dropped = await ingest.drop_generation(pb.DropGenerationRequest(project="handbook", generation="made.c1"))
+    assert dropped.generation == "made.c1"
+    assert await list_roles() == [("made.c2", pb.GENERATION_ROLE_LIVE), ("made.c1", pb.GENERATION_ROLE_DROPPED)]
+
+
+async def test_a_generation_call_that_cannot_be_says_why(ingest: Ingest) -> None:
+    await until(words_current(ingest))  # type: ignore[arg-type]
+    with pytest.raises(NotFound, match="project nobody is not followed here"):
+        await ingest.list_generations(pb.ListGenerationsRequest(project="nobody"))
+    with pytest.raises(InvalidArgument, match="model nobody is not hosted by the embedder, which hosts made"):
+        await ingest.build_generation(pb.BuildGenerationRequest(project="handbook", model_id="nobody"))
+    with pytest.raises(InvalidArgument, match="no generation of project handbook is being built"):
+        await ingest.switch_generation(pb.SwitchGenerationRequest(project="handbook"))
+    with pytest.raises(InvalidArgument, match=r"made\.c1 answers project handbook: switch to another one first"):
+        await ingest.drop_generation(pb.DropGenerationRequest(project="handbook", generation="made.c1"))
