@@ -155,7 +155,7 @@ def test_any_other_page_token_is_refused(token: str) -> None:
             messages.read_page_token(request)
 
 
-@pytest.mark.parametrize("url", ["qdrant://host:6334", "nothing", "", "file://host/path"])
+@pytest.mark.parametrize("url", ["milvus://host:6334", "nothing", "", "file://host/path"])
 def test_a_url_that_names_no_engine_is_refused_by_its_setting(url: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidArgument, match=r"search\.vector_url"):
         vector_index(SearchSettings(vector_url=url), tmp_path)
