@@ -79,9 +79,7 @@ class Progress:
                         "documents without vectors are found by words: the model does not speak their language, or they hold no text"
                     )
                 if not counts.listed:
-                    self._once(
-                        "no documents match in the folder: put Markdown files (*.md, *.mdx) into it, it is followed"
-                    )
+                    self._once(self._nothing_yet())
             elif (
                 not counts.complete and line != last and (self._terminal or time.monotonic() - shown_at >= LINE_SECONDS)
             ):
@@ -101,6 +99,13 @@ class Progress:
         if message not in self._messages:
             self._messages.add(message)
             self.say(message)
+
+    def _nothing_yet(self) -> str:
+        """What to do where there is no document."""
+        kinds = {source.kind for project in self._app.settings.projects.values() for source in project.sources}
+        if "folder" in kinds:
+            return "no documents match in the folder: put Markdown files (*.md, *.mdx) into it, it is followed"
+        return f"nothing was pushed yet: source systems send it to {self._desk.url}/api/projects/{{project}}/events"
 
     async def _counts(self) -> Counts:
         docstore, ingest = self._app.services["docstore"], self._app.services["ingest"]
