@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 from models import build_tiny_model
+from servers.opensearch import OpenSearchServer
 from system.audit import audit
 from system.desks import SETTLE_SECONDS, DeskProcess, running, ticks
 
@@ -282,3 +283,43 @@ async def test_a_model_is_changed_while_the_desk_answers(model: Path, tmp_path: 
         desk.wait_until_settled(count)
         assert desk.stop() == 0
     assert await audit(data, docs, "handbook", second, also=model) == []
+
+
+async def test_a_desk_on_opensearch_moves_to_another_chunker_and_drops_the_first(
+    opensearch_server: OpenSearchServer, model: Path, tmp_path: Path
+) -> None:
+    docs, data = tmp_path / "handbook", tmp_path / "data"
+    count = write_folder(docs)
+    own = {"index_prefix": "moving"}
+    docstore, search = {"url": opensearch_server.url}, {"keyword_url": opensearch_server.url}
+    engines = {"docstore": {**docstore, "opensearch": own}, "search": {**search, "opensearch": own}}
+    places = {
+        "REFDESK_DOCSTORE__URL": opensearch_server.url,
+        "REFDESK_SEARCH__KEYWORD_URL": opensearch_server.url,
+        "REFDESK_DOCSTORE__OPENSEARCH__INDEX_PREFIX": "moving",
+        "REFDESK_SEARCH__OPENSEARCH__INDEX_PREFIX": "moving",
+    }
+    desk = DeskProcess(docs, data, model, {**ENVIRONMENT, **places})
+    asker = Asker(desk)
+    with running(desk):
+        desk.wait_until_settled(count)
+        questions = Background(asker.ask, 0.05)
+        with questions.running():
+            command(desk, "build", "--chunker", "2")
+            wait_until(desk, lambda: roles(desk).get(SECOND) == "LIVE", "the second generation answers")
+        assert questions.failures == []
+        change(docs, 0, "zanzibar")
+        desk.wait_until_settled(count)
+        command(desk, "drop", FIRST)
+        wait_until(desk, lambda: roles(desk) == {SECOND: "LIVE"}, "the first one is dropped")
+        assert "zanzibar" in desk.text("search_docs", {"query": "zanzibar"}).partition("\n")[2]
+        assert desk.stop() == 0
+    assert await audit(data, docs, "handbook", model, engines) == []
+    names = list_indices(opensearch_server, "moving-*")
+    assert [name for name in names if SECOND in name]
+    assert not [name for name in names if FIRST in name]
+
+
+def list_indices(server: OpenSearchServer, pattern: str) -> list[str]:
+    with urllib.request.urlopen(f"http://{server.address}/_cat/indices/{pattern}?h=index", timeout=30) as answer:
+        return str(answer.read().decode()).split()
