@@ -51,15 +51,19 @@ def _clip(part: str) -> str:
 
 
 class HeadCosts:
-    """What the heads of one document cost; its headings are counted in one go."""
+    """What the heads of one document cost; its headings are counted in one go.
 
-    def __init__(self, parts: Iterable[str]) -> None:
+    `sums` are `running_units` of the distinct parts, a line each, where they were counted along with something else.
+    """
+
+    def __init__(self, parts: Iterable[str], sums: Sequence[int] | None = None) -> None:
         distinct = list(dict.fromkeys(parts))
-        sums = running_units("\n".join(distinct))
+        if sums is None:
+            sums = running_units("\n".join(distinct)).data
         self._costs: dict[str, int] = {}
         start = 0
         for part in distinct:
-            self._costs[part] = int(sums[start + len(part)] - sums[start])
+            self._costs[part] = sums[start + len(part)] - sums[start]
             start += len(part) + 1
         self._units: dict[tuple[str, ...], int] = {}
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from refdesk.ingest.formats.document import Block, BlockKind
 from refdesk.ingest.formats.fences import match_fence
-from refdesk.ingest.tokens import WORD_RESTART_UNITS, count_short_units, count_units, running_units
+from refdesk.ingest.tokens import WORD_RESTART_UNITS, count_short_units, count_units
 
 _SENTENCE_END = re.compile(r"[.!?][\"'”’)\]]*(?=\s)|[。！？][」』）”]*|\n")
 _WORD_ENDS = (" ", "\n", "\t", "、", "，", "；")
@@ -42,12 +42,15 @@ class Piece(NamedTuple):
 
 
 class Layout:
-    """A text with its lines and running costs: the ruler that all cutting is done with."""
+    """A text with its lines and running costs: the ruler that all cutting is done with.
 
-    def __init__(self, text: str, starts: Sequence[int]) -> None:
+    `sums` are `running_units` of the text, and of whatever comes after it, as plain numbers.
+    """
+
+    def __init__(self, text: str, starts: Sequence[int], sums: Sequence[int]) -> None:
         self.text = text
         self.starts = starts
-        self.sums = running_units(text).data  # as a memoryview: its items are plain numbers
+        self.sums = sums
 
     def measure(self, start: int, end: int) -> int:
         """Units of a span, at least what it costs on its own unless it starts inside a word."""
@@ -81,7 +84,7 @@ class Layout:
 
     def line_end(self, number: int) -> int:
         """The offset where the line before line `number` ends."""
-        return min(self.starts[number] - 1, len(self.text))
+        return self.starts[number] - 1
 
 
 class BlockSplitter:
