@@ -384,6 +384,23 @@ async def test_what_a_stalled_writer_left_of_a_dropped_generation_goes_later() -
     assert list(project(desk).dropped_generations) == []
 
 
+async def test_what_is_over_the_window_is_cut_anew_from_stored_text_in_every_generation_and_stays_as_declared() -> None:
+    desk = await make_desk("a")
+    moves = desk.moves()
+    await moves.build("", 2, hold_switch=True)
+    await settle(desk, moves)
+    before, text = record(desk).revision, record(desk).text
+    assert await desk.growth().recut({record(desk).document_id: 1.5, "nobody": 2.0}) == {record(desk).document_id}
+    await settle(desk, moves)
+    changed = record(desk)
+    assert (changed.revision, changed.token_scale, changed.text) == (before + 1, 1.5, text)
+    assert all("x1.5 " in head.fingerprint for head in changed.heads)
+    await desk.reconciler().run()
+    assert record(desk).revision == before + 1, "it is what its source declares"
+    desk.followed = [MADE, PACKED]
+    assert desk.differences() == []
+
+
 async def test_one_generation_is_built_at_a_time_and_what_is_followed_needs_no_building() -> None:
     desk = await make_desk()
     moves = desk.moves()
