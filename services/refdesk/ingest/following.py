@@ -135,7 +135,8 @@ class Follower:
         said = False
         while True:
             async for hints in self._source.watch():
-                if self._lease.held and not await self._try_scan(hints):
+                await self._lease.until_held()  # nobody else is asked for hints meanwhile
+                if not await self._try_scan(hints):
                     self._wanted.set()
             if not said:
                 _log.warning("changes are not watched, only polled for", source=self._settings.name)
