@@ -13,8 +13,8 @@ from fakes.records import GENERATION, PROJECT, TEXT, cut_lines, hydrate, make_re
 from refdesk.api.docstore.v1 import docstore_pb2 as pb
 from refdesk.docstore.engines.interface import DocumentStore, View
 from refdesk.docstore.engines.opensearch.layout import PROJECTS, RECORDS
+from refdesk.docstore.engines.opensearch.store import OpenSearchStore
 from refdesk.docstore.engines.raw_interface import RawPut
-from refdesk.docstore.engines.table import document_store
 from refdesk.docstore.settings import DocstoreSettings
 from refdesk.engines.opensearch.faults import WriteBlocked
 from refdesk.engines.opensearch.indices import drop_index
@@ -75,7 +75,7 @@ def through(gate: Gate, settings: DocstoreSettings, **changes: object) -> Docume
     """The same store by way of the gate."""
     opensearch = settings.opensearch.model_copy(update={"retry_seconds": 0.2, **changes})
     changed = settings.model_copy(update={"url": f"opensearch://{gate.address}", "opensearch": opensearch})
-    return document_store(changed, Path())
+    return OpenSearchStore(changed)
 
 
 @pytest.fixture
@@ -167,7 +167,7 @@ class CutOff:
 async def test_a_note_between_the_read_and_the_write_of_a_put_does_not_make_it_conflict(
     store: DocumentStore, gate: Gate, own: DocstoreSettings
 ) -> None:
-    other = document_store(own, Path())
+    other = OpenSearchStore(own)
     await other.open()
     noted: list[bool] = []
 
@@ -185,7 +185,7 @@ async def test_a_note_between_the_read_and_the_write_of_a_put_does_not_make_it_c
 async def test_a_put_between_the_read_and_the_write_of_another_makes_that_one_conflict(
     store: DocumentStore, gate: Gate, own: DocstoreSettings
 ) -> None:
-    other = document_store(own, Path())
+    other = OpenSearchStore(own)
     await other.open()
     won: list[tuple[bool, int]] = []
 
@@ -206,7 +206,7 @@ async def test_a_put_between_the_read_and_the_write_of_another_makes_that_one_co
 
 
 async def test_of_many_that_put_at_once_one_wins_each_revision(own: DocstoreSettings) -> None:
-    stores = [document_store(own, Path()) for _ in range(3)]
+    stores = [OpenSearchStore(own) for _ in range(3)]
     await asyncio.gather(*(store.open() for store in stores))  # and of many that start at once none fails
     wins: list[int] = []
 
@@ -299,7 +299,7 @@ async def test_an_index_of_a_newer_release_or_half_made_stops_the_start_and_keep
 ) -> None:
     async with connect(own) as client:
         await client.write("PUT", f"/{RECORDS.name(client)}/_mapping", damage)
-    again = document_store(own, Path())
+    again = OpenSearchStore(own)
     with pytest.raises(InvalidArgument, match=why) as caught:
         await again.open()
     assert "docstore.opensearch.index_prefix" in str(caught.value)
@@ -312,7 +312,7 @@ async def test_what_was_acknowledged_is_there_after_the_engine_was_killed(tmp_pa
     server = OpenSearchServer(tmp_path)
     server.start()
     settings = OpenSearchEngine(server).settings()
-    store = document_store(settings, tmp_path)
+    store = OpenSearchStore(settings)
     await store.open()
     for batch in range(5):
         await put(store, *(make_record(f"g/{batch}-{number}.md", f"text {batch}\n") for number in range(10)))
@@ -321,7 +321,7 @@ async def test_what_was_acknowledged_is_there_after_the_engine_was_killed(tmp_pa
         await put(store, make_record("g/late.md"))
     await store.close()
     server.start()
-    store = document_store(settings.model_copy(update={"url": server.url}), tmp_path)
+    store = OpenSearchStore(settings.model_copy(update={"url": server.url}))
     await store.open()
     assert len(await store.list_documents(PROJECT, GENERATION, "", "", 1000)) == 50
     assert (await store.get_stats(PROJECT, GENERATION)).chunk_count == 50

@@ -24,6 +24,7 @@ from qdrant_client import grpc as wire
 from engines.entries import EVERYWHERE, HANDBOOK, USUAL, hash_of, id_of, sweep_item, vector_item, vector_of
 from fakes.qdrant import LOOPBACK, QdrantFake, exists, info, label, record
 from refdesk import errors, failpoints
+from refdesk.engines.late import Late
 from refdesk.search.engines.interface import Filter, Grain
 from refdesk.search.engines.qdrant_index import QdrantIndex
 from refdesk.search.engines.table import vector_index
@@ -539,7 +540,9 @@ def test_an_authority_without_tls_is_refused(tmp_path: Path) -> None:
 
 def test_the_table_opens_qdrant_by_both_schemes(tmp_path: Path) -> None:
     for url in ("qdrant://host", "qdrant+tls://host:7000"):
-        assert isinstance(vector_index(SearchSettings(vector_url=url), tmp_path), QdrantIndex)
+        opened = vector_index(SearchSettings(vector_url=url), tmp_path)
+        assert isinstance(opened, Late)
+        assert isinstance(opened.engine, QdrantIndex)
 
 
 def test_grains_are_written_by_the_names_that_indexes_hold() -> None:

@@ -23,7 +23,7 @@ class Late:
     """
 
     def __init__(self, engine: Any, open: Callable[[], Awaitable[None]]) -> None:
-        self._engine = engine
+        self.engine = engine
         self._open = open
         self._reason = "it was not started"
         self._task: asyncio.Task[None] | None = None
@@ -31,7 +31,7 @@ class Late:
     async def start(self) -> None:
         """Opens the engine now or, where that fails, behind."""
         if not await self._try():
-            self._task = asyncio.create_task(self._keep_trying(), name=f"open {type(self._engine).__name__}")
+            self._task = asyncio.create_task(self._keep_trying(), name=f"open {type(self.engine).__name__}")
 
     open = start
 
@@ -42,7 +42,7 @@ class Late:
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
         self._reason = self._reason or "it was closed"
-        await self._engine.close()
+        await self.engine.close()
 
     @property
     def reason(self) -> str:
@@ -52,7 +52,7 @@ class Late:
     def __getattr__(self, name: str) -> Any:
         if self._reason and name == "not_ready_reason":
             return lambda *_: ""  # each call says it better, as an outage does
-        attribute = getattr(self._engine, name)
+        attribute = getattr(self.engine, name)
         if not self._reason or not callable(attribute):
             return attribute
 
@@ -74,12 +74,12 @@ class Late:
         while True:
             await asyncio.sleep(AGAIN_SECONDS)
             if await self._try():
-                log.info("an engine can be used now", engine=type(self._engine).__name__)
+                log.info("an engine can be used now", engine=type(self.engine).__name__)
                 return
 
     def _say(self, error: RefdeskError) -> None:
         if error.message != self._reason:
-            log.warning("an engine cannot be used yet", engine=type(self._engine).__name__, reason=error.message)
+            log.warning("an engine cannot be used yet", engine=type(self.engine).__name__, reason=error.message)
         self._reason = error.message
 
 
