@@ -379,3 +379,35 @@ async def test_who_may_not_publish_is_refused_before_anything_is_read() -> None:
     async with desk.client() as http:
         answer = await http.post(URL, content=b"x" * 20_000, headers=STRUCTURED)
     assert (answer.status_code, answer.json()["detail"]) == (401, "a key for handbook is needed")
+
+
+async def test_a_body_that_does_not_come_gives_up_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("refdesk.gateway.events.BODY_SECONDS", 0.05)
+
+    async def slow() -> AsyncIterator[bytes]:
+        yield b"{"
+        await asyncio.Event().wait()
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    sent: list[Any] = []
+    desk = Desk(concurrent_pushes=1)
+    parts = slow()
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": await anext(parts), "more_body": True}
+
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": URL,
+        "path_params": {"project": PROJECT},
+        "query_string": b"",
+        "headers": [(b"host", b"localhost"), (b"content-type", b"application/cloudevents+json")],
+    }
+    with pytest.raises(errors.InvalidArgument, match=r"did not come within 0\.05 s"):
+        await desk.endpoint.receive(Request(scope, receive, send))
+    async with desk.client() as http:
+        assert (await http.post(URL, content=json.dumps(event()), headers=STRUCTURED)).status_code == 202
+    await parts.aclose()  # type: ignore[attr-defined]

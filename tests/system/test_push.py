@@ -84,7 +84,8 @@ async def test_a_pushed_document_is_found_within_seconds_and_gone_within_seconds
     with running(PushDesk(tmp_path, tmp_path / "data", model)) as desk:
         page = Statement("ops/zebra.md", 1, "# Zebra\n\n" + "The zebrafoal crossing is painted every spring. " * 9)
         assert post(desk, [page], "binary")[0] == 202
-        assert seconds_until(lambda: "zebrafoal" in desk.text("search_docs", {"query": "zebrafoal crossing"})) < 10
+        question = {"query": "zebrafoal crossing"}
+        assert seconds_until(lambda: "painted every spring" in desk.text("search_docs", question)) < 10
         assert post(desk, [Statement("ops/zebra.md", 2)], "structured")[0] == 202
         assert seconds_until(lambda: "zebrafoal" not in desk.text("list_topics", {}) and not found(desk)) < 10
         status, body = post(desk, [Statement("ops/zebra.md", 1, page.text)], "structured")

@@ -5,6 +5,7 @@ An answer below 300 means that docstore has what was pushed. That it is indexed 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
 from starlette.requests import ClientDisconnect, Request
@@ -29,6 +30,7 @@ from refdesk.source_events import SourceEvent, SourceEventType, read_source_even
 PATH = "/api/projects/{project}/events"
 JSON, PROBLEM = "application/json", "application/problem+json"
 CALL_SECONDS = 30.0
+BODY_SECONDS = 30.0
 
 Allow = Callable[[Request, str], Awaitable[None]]
 """Whether a request may publish to a project. Raises: Unauthenticated, PermissionDenied, NotFound."""
@@ -139,15 +141,18 @@ class EventsEndpoint:
         return Answer(202, "announced")
 
     async def _read_body(self, request: Request) -> bytes | None:
-        """The body; None where it is larger than it may be. Raises: InvalidArgument where the sender went away."""
+        """The body; None where it is larger than it may be. Raises: InvalidArgument where the sender went away, or takes too long."""
         parts = bytearray()
         try:
-            async for part in request.stream():
-                parts += part
-                if len(parts) > self._settings.max_body_bytes:
-                    return None
+            async with asyncio.timeout(BODY_SECONDS):
+                async for part in request.stream():
+                    parts += part
+                    if len(parts) > self._settings.max_body_bytes:
+                        return None
         except ClientDisconnect:
             raise errors.InvalidArgument("the request ended early") from None
+        except TimeoutError:  # it holds a place that others wait for
+            raise errors.InvalidArgument(f"the request's body did not come within {BODY_SECONDS:g} s") from None
         return bytes(parts)
 
 
