@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 from refdesk.search.engines.interface import Candidates, Found, ScoredChunk
@@ -38,12 +37,13 @@ def combine(
 
 def cap_documents(documents: Sequence[Hashable], candidates: Candidates) -> list[int]:
     """Positions of the hits to keep, from the document of each: the first ones, as many as are wanted, at most so many of one document."""
-    counts: Counter[Hashable] = Counter()
+    counts: dict[Hashable, int] = {}
     kept: list[int] = []
     for position, document in enumerate(documents):
         if len(kept) == candidates.chunks:
             break
-        if counts[document] < candidates.chunks_per_document:
-            counts[document] += 1
+        count = counts.get(document, 0)
+        if count < candidates.chunks_per_document:
+            counts[document] = count + 1
             kept.append(position)
     return kept

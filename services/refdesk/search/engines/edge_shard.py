@@ -10,7 +10,6 @@ import contextlib
 import json
 import shutil
 from array import array
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -210,7 +209,7 @@ class EdgeShard:
 
     def _keep_chunks(self, points: Sequence[Any], candidates: Candidates) -> list[tuple[int, Any]]:
         """The first chunks with the numbers that their ids are, at most so many of a document."""
-        counts: Counter[str] = Counter()
+        counts: dict[str, int] = {}
         kept: list[tuple[int, Any]] = []
         for point in points:
             if len(kept) == candidates.chunks:
@@ -218,9 +217,10 @@ class EdgeShard:
             # An id is made anew each time that it is looked at, so once, and no further down than is kept: it takes as long as the rest.
             id = point.id.int
             document = self._documents.get(id)
-            if document is not None and counts[document] < candidates.chunks_per_document:
-                counts[document] += 1
-                kept.append((id, point))
+            if document is None or (count := counts.get(document, 0)) >= candidates.chunks_per_document:
+                continue
+            counts[document] = count + 1
+            kept.append((id, point))
         return kept
 
     def _query(self, near: Any, wanted: edge.Filter | None, limit: int) -> list[Any]:

@@ -65,8 +65,7 @@ class IndexReader:
             looked_for = tantivy.Query.boolean_query(
                 [(_MUST, looked_for), *((_MUST, _unscored(part)) for part in filters)]
             )
-        documents = self._find(Grain.DOCUMENT, looked_for, candidates.documents)
-        return Found(self._find_chunks(looked_for, candidates), {hit.document_id: hit.score for hit in documents})
+        return Found(self._find_chunks(looked_for, candidates), self._find_documents(looked_for, candidates.documents))
 
     def weigh(self, query: QueryAnalysis, covered: Sequence[str], named: Sequence[str]) -> dict[str, Evidence]:
         """Coverage of the chunks in `covered`, identifier matches of those in `named`."""
@@ -95,6 +94,12 @@ class IndexReader:
             if len(kept) == candidates.chunks or len(hits) < limit or width >= WIDEST_LOOK:
                 return tuple(self._name(searcher, [hits[position] for position in kept]))
             width = WIDEST_LOOK
+
+    def _find_documents(self, looked_for: tantivy.Query, limit: int) -> dict[str, float]:
+        searcher = self._indices[Grain.DOCUMENT].searcher()
+        hits = searcher.search(looked_for, limit, count=False).hits
+        high, low = read_numbers(searcher, ("document_high", "document_low"), [address for _, address in hits])
+        return dict(zip(map(join_id, high, low), [score for score, _ in hits], strict=True))
 
     def _find(self, grain: Grain, looked_for: tantivy.Query, limit: int) -> list[ScoredChunk]:
         searcher = self._indices[grain].searcher()
