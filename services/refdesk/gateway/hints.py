@@ -20,6 +20,7 @@ PATHS = 1024
 MOST_PENDING = 10_000
 """More paths of one source become one hint at everything."""
 CALL_SECONDS = 30.0
+CLOSE_SECONDS = 1.0
 
 
 class Hints:
@@ -46,7 +47,8 @@ class Hints:
         tasks = list(self._tasks.values())
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        if tasks:
+            await asyncio.wait(tasks, timeout=CLOSE_SECONDS)
 
     async def _send(self, key: tuple[str, str]) -> None:
         try:

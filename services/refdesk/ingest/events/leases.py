@@ -24,6 +24,7 @@ from nats.js.kv import KeyValue
 from refdesk.errors import RefdeskError
 from refdesk.ingest import metrics
 from refdesk.ingest.events.interface import Lease
+from refdesk.ingest.supervision import end_tasks
 
 BUCKET = "refdesk_leases"
 LEASE_SECONDS = 6.0
@@ -32,6 +33,7 @@ RENEW_SECONDS = 1.5
 MARGIN_SECONDS = 1.0
 """Kept back by the holder: it stops before the server gives the lease to another."""
 CALL_SECONDS = 2.0
+CLOSE_SECONDS = 2.0
 SIDE_BY_SIDE = 16
 OWNER_BYTES = 32
 Value = TypeVar("Value")
@@ -102,17 +104,16 @@ class Leases:
 
     async def close(self) -> None:
         """Gives back what is held, so that others need not wait."""
-        if self._keeping is None:
+        keeping, self._keeping = self._keeping, None
+        if keeping is None:
             return
-        self._keeping.cancel()
-        await asyncio.gather(self._keeping, return_exceptions=True)
-        self._keeping = None
+        await end_tasks([keeping], CLOSE_SECONDS)  # the client swallows a cancellation now and then
         with contextlib.suppress(RefdeskError, Error, TimeoutError):
             bucket = await self._bucket()
             await asyncio.gather(*(self._give_back(bucket, one) for one in self._kept.values() if one.held))
 
     async def _keep_all(self) -> None:
-        while True:
+        while self._keeping is asyncio.current_task():
             with contextlib.suppress(RefdeskError, Error, TimeoutError):  # it lapses by itself
                 try:
                     bucket = await self._bucket()
