@@ -25,7 +25,7 @@ from refdesk.ingest.events.interface import Events
 from refdesk.ingest.events.jetstream import JetStreamEvents
 from refdesk.ingest.events.nats_server import NatsServer
 from refdesk.ingest.events.settings import NatsSettings
-from refdesk.ingest.events.stream import PARKED
+from refdesk.ingest.events.stream import PARKED, STREAM
 from refdesk.ingest.events.table import events as events_of
 from refdesk.ingest.settings import IngestSettings
 
@@ -208,6 +208,20 @@ async def test_an_event_that_was_not_acknowledged_comes_at_once_after_a_new_star
     await events.close()
     await events.start()
     assert sorted(await fetch_all(events, 2)) == ["ops/taken.md", "ops/waiting.md"]
+
+
+async def test_a_queue_that_was_lost_has_another_name(events: Events) -> None:
+    before = await events.incarnation()
+    await events.publish([make_event("a")])
+    assert await events.incarnation() == before
+    if isinstance(events, MemoryEvents):
+        events.lose()
+    else:
+        assert isinstance(events, JetStreamEvents)
+        await events._js.delete_stream(STREAM)
+    assert await events.incarnation() != before
+    await events.publish([make_event("a")])
+    assert await fetch_all(events, 1) == ["ops/a.md"]
 
 
 async def test_publishing_nothing_is_nothing(events: Events) -> None:

@@ -45,6 +45,7 @@ class MemoryEvents:
 
     def __init__(self) -> None:
         self.is_down = False
+        self.losses = 0
         self.published: list[ChangeEvent] = []
         self.parked: list[tuple[Incoming, str]] = []
         self._ids: set[str] = set()
@@ -69,6 +70,17 @@ class MemoryEvents:
                 self._ids.add(event.id)
                 self.published.append(event)
                 self.add(event, 0, 0)
+
+    async def incarnation(self) -> str:
+        self._check()
+        return str(self.losses)
+
+    def lose(self) -> None:
+        """All that it holds and knows is gone, as when its server comes back with an empty disk."""
+        self.losses += 1
+        self._ids.clear()
+        self._lanes = {False: [], True: []}
+        self._held = []
 
     async def fetch(self, limit: int, timeout_seconds: float) -> list[Delivery]:
         self._check()

@@ -78,7 +78,7 @@ def die_at(desk: DeskProcess, seed: int) -> None:
                 break
             if desk.has_followed():
                 edit(desk.docs, seed * 1000 + turn)
-        assert desk.poll() == -signal.SIGKILL, f"its fail point was never reached: {desk.tail()}"
+        assert desk.poll() == -signal.SIGKILL, f"its fail point was never reached: {desk.status()} {desk.tail()}"
     finally:
         if desk.poll() is None:
             desk.stop(signal.SIGKILL)

@@ -155,6 +155,21 @@ async def test_a_sync_that_is_asked_for_is_announced_though_the_queue_saw_the_sa
     assert names(desk.events.published) == [("changed", "a.md")] * 2
 
 
+async def test_what_a_queue_lost_is_announced_again_at_the_next_scan(desk: Desk) -> None:
+    desk.write(*(f"{number}.md" for number in range(30)))
+    await desk.sync()
+    await desk.work()
+    desk.write("0.md", content="edited")
+    desk.remove(*(f"{number}.md" for number in range(20, 26)))
+    await desk.follower.hint([])
+    desk.events.lose()
+    assert await desk.work() == []
+    assert await desk.follower.hint([]) == 7
+    lost = [("changed", "0.md"), *(("deleted", f"{number}.md") for number in range(20, 26))]
+    assert names(desk.events.published)[-7:] == lost
+    assert names(await desk.work()) == lost
+
+
 async def test_a_load_is_bulk_and_an_edit_is_not(desk: Desk) -> None:
     desk.write(*(f"{number}.md" for number in range(51)))
     await desk.sync()

@@ -22,6 +22,8 @@ Value = TypeVar("Value")
 MODEL_SECONDS = 60.0
 """What a model is does not change under its name; this only bounds how long a new model is not known."""
 MOST_REMEMBERED = 1024
+ABSENT_SECONDS = 0.1
+"""How long a project that was not there is taken as absent: one that was declared just now must not be denied."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +40,14 @@ class Memory(Generic[Value]):
         self._kept: dict[str, _Remembered[Value]] = {}
         self._reading: dict[str, asyncio.Task[Value]] = {}
 
-    async def get(self, key: str, read: Callable[[], Awaitable[Value]]) -> Value:
-        """The value of `key`, read anew when it is older than allowed.
+    async def get(self, key: str, read: Callable[[], Awaitable[Value]], most_seconds: float | None = None) -> Value:
+        """The value of `key`, read anew when it is older than allowed, here or in general.
 
         Raises: what `read` raises; nothing is remembered of a failure.
         """
         kept = self._kept.get(key)
-        if kept is not None and time.monotonic() - kept.read_at < self._most_seconds:
+        allowed_seconds = self._most_seconds if most_seconds is None else most_seconds
+        if kept is not None and time.monotonic() - kept.read_at < allowed_seconds:
             return kept.value
         task = self._reading.get(key)
         if task is None:
@@ -92,8 +95,8 @@ class Catalog:
         self._stats: Memory[docstore_api.GetStatsResponse] = Memory(most_seconds)
         self._models: Memory[Mapping[str, embedder_api.Model]] = Memory(MODEL_SECONDS)
 
-    async def projects(self) -> Mapping[str, docstore_api.Project]:
-        """Every project by its slug.
+    async def projects(self, *, missing: bool = False) -> Mapping[str, docstore_api.Project]:
+        """Every project by its slug; `missing`: as of now, for who missed one.
 
         Raises: Unavailable, DeadlineExceeded.
         """
@@ -103,7 +106,7 @@ class Catalog:
                 response = await self._docstore.list_projects(docstore_api.ListProjectsRequest())
             return {project.slug: project for project in response.projects}
 
-        return await self._projects.get("", read)
+        return await self._projects.get("", read, ABSENT_SECONDS if missing else None)
 
     async def stats(self, project: docstore_api.Project) -> docstore_api.GetStatsResponse:
         """Counts of a project's live generation.

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
-from refdesk.errors import NotFound
+from refdesk.errors import NotFound, Unavailable
 from refdesk.gateway.catalog import Catalog
 from refdesk.gateway.surfaces.interface import Surface
 
@@ -34,10 +34,11 @@ class Targets:
     async def resolve(self, slug: str, surface_name: str) -> Target:
         """The target of an address; "" where the address leaves a part out.
 
-        Raises: NotFound, in the same words whatever it is that does not exist; Unavailable.
+        Raises: NotFound, in the same words whatever it is that does not exist; Unavailable, also while nothing is declared.
         """
-        projects = await self._catalog.projects()
-        project = projects.get(slug) if slug else self._only_project(projects)
+        project = self._find(slug, await self._catalog.projects())
+        if project is None:
+            project = self._find(slug, await self._catalog.projects(missing=True))
         if project is not None:
             served = list(project.surfaces) or [DEFAULT_SURFACE]
             name = surface_name or served[0]
@@ -47,7 +48,11 @@ class Targets:
         raise NotFound(_nothing_here(slug, surface_name))
 
     @staticmethod
-    def _only_project(projects: Mapping[str, docstore_api.Project]) -> docstore_api.Project | None:
+    def _find(slug: str, projects: Mapping[str, docstore_api.Project]) -> docstore_api.Project | None:
+        if not projects:
+            raise Unavailable("no project is declared yet")
+        if slug:
+            return projects.get(slug)
         if len(projects) == 1:
             return next(iter(projects.values()))
         return projects.get(DEFAULT_PROJECT)

@@ -36,11 +36,21 @@ def _state(known: Known | None) -> str:
 
 
 class Announced:
-    """What was announced of late and may still wait in the queue: a scan that finds it again says nothing."""
+    """What was announced of late and may still wait in the queue: a scan that finds it again says nothing.
+
+    A queue of another incarnation holds nothing of it.
+    """
 
     def __init__(self, lasting_seconds: float) -> None:
         self._lasting_seconds = lasting_seconds
         self._by_path: dict[str, tuple[ChangeEvent, float]] = {}
+        self._incarnation = ""
+
+    def begin(self, incarnation: str) -> None:
+        """What follows is announced to the queue of this name."""
+        if incarnation != self._incarnation:
+            self._by_path.clear()
+        self._incarnation = incarnation
 
     def leave_out(self, events: Iterable[ChangeEvent], now_seconds: float) -> list[ChangeEvent]:
         """The events that were not announced of late."""

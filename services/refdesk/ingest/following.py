@@ -221,6 +221,8 @@ class Follower:
         self, plan: Plan, verdict: Verdict, known: Mapping[str, Known], within: Collection[str] | None, again: bool
     ) -> None:
         events = make_events(self._project, self._settings.name, plan, verdict.allowed, known, now())
+        if events:
+            self._announced.begin(await self._events.incarnation())
         fresh = events if again else self._announced.leave_out(events, time.monotonic())
         # Somebody who asks again may know better than the queue, which takes the same change within two minutes for a repetition.
         await self._events.publish([replace(event, id=uuid4().hex) for event in fresh] if again else fresh)

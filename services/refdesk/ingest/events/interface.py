@@ -89,6 +89,10 @@ class Events(Protocol):
         """
         ...
 
+    async def incarnation(self) -> str:
+        """Names the queue as it is now; another name than before says that what was published then may be lost. Raises: Unavailable."""
+        ...
+
     async def fetch(self, limit: int, timeout_seconds: float) -> list[Delivery]:
         """1 to `limit` events, those of changed documents before bulk; as soon as there is one; [] after the timeout.
 

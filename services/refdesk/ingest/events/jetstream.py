@@ -91,6 +91,16 @@ class JetStreamEvents:
                 await self._ensure()
                 await publish_all(self._connected, self._js, events)
 
+    async def incarnation(self) -> str:
+        """When the stream was made, by its server's clock."""
+        with translated():
+            try:
+                info = await self._js.stream_info(STREAM)
+            except NotFoundError:  # somebody removed the stream
+                await self._ensure()
+                info = await self._js.stream_info(STREAM)
+        return str(info.created)
+
     async def fetch(self, limit: int, timeout_seconds: float) -> list[Delivery]:
         """Asks the lane of changed documents first; waits on both when neither has anything."""
         async with self._fetching:
