@@ -19,10 +19,10 @@ SURFACES = {"docs": cast(Surface, object())}
 
 
 class NothingDeclared(FakeDocstore):
-    """A catalog without a project."""
+    """A catalog without a project, until it has one."""
 
     async def list_projects(self, request: docstore_api.ListProjectsRequest) -> docstore_api.ListProjectsResponse:
-        return docstore_api.ListProjectsResponse()
+        return docstore_api.ListProjectsResponse(projects=self.others)
 
 
 def targets_of(docstore: FakeDocstore) -> tuple[Catalog, Targets]:
@@ -51,8 +51,13 @@ async def test_names_that_do_not_exist_keep_docstore_no_busier_than_one_reading_
     assert docstore.calls == ["list_projects"]
 
 
-async def test_before_anything_is_declared_an_address_is_not_wrong_but_early() -> None:
-    _, targets = targets_of(NothingDeclared())
+async def test_before_anything_is_declared_an_address_is_not_wrong_but_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gateway_catalog, "ABSENT_SECONDS", 0.0)
+    docstore = NothingDeclared()
+    catalog, targets = targets_of(docstore)
     for slug in ("", "handbook"):
         with pytest.raises(errors.Unavailable, match="no project is declared yet"):
             await targets.resolve(slug, "")
+    docstore.others = [docstore_api.Project(slug="handbook")]
+    assert not await catalog.projects()
+    assert (await targets.resolve("", "")).project.slug == "handbook"

@@ -38,7 +38,10 @@ class Targets:
         """
         project = self._find(slug, await self._catalog.projects())
         if project is None:
-            project = self._find(slug, await self._catalog.projects(missing=True))
+            projects = await self._catalog.projects(missing=True)
+            if not projects:
+                raise Unavailable("no project is declared yet")
+            project = self._find(slug, projects)
         if project is not None:
             served = list(project.surfaces) or [DEFAULT_SURFACE]
             name = surface_name or served[0]
@@ -49,8 +52,6 @@ class Targets:
 
     @staticmethod
     def _find(slug: str, projects: Mapping[str, docstore_api.Project]) -> docstore_api.Project | None:
-        if not projects:
-            raise Unavailable("no project is declared yet")
         if slug:
             return projects.get(slug)
         if len(projects) == 1:
