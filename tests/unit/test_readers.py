@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 
 import pytest
 
@@ -72,3 +73,25 @@ async def test_a_caller_that_goes_away_takes_no_other_caller_with_it() -> None:
     assert isinstance(found[0], asyncio.CancelledError)
     assert isinstance(found[-1], asyncio.CancelledError)
     assert await readers.read("later") == "later"
+
+
+async def test_who_asks_again_the_moment_all_threads_are_done_is_answered() -> None:
+    go_on = threading.Event()
+
+    def read(path: str) -> str:
+        assert go_on.wait(WAIT_SECONDS)
+        return path
+
+    done: list[str] = []
+
+    async def read_and_again_if_first() -> None:
+        done.append(await readers.read("first"))
+        if len(done) == 1:
+            await readers.read("second")
+
+    readers = Readers(read)
+    reading = asyncio.gather(*(read_and_again_if_first() for _ in range(THREADS)))
+    await asyncio.sleep(0.05)  # every thread is at work
+    go_on.set()
+    time.sleep(0.2)  # noqa: ASYNC251 - the loop hears of all of them in one turn
+    await asyncio.wait_for(reading, WAIT_SECONDS)

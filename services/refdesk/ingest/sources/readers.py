@@ -21,17 +21,26 @@ class Readers(Generic[Found]):
     def __init__(self, read: Callable[[str], Found]) -> None:
         self._read = read
         self._waiting: deque[tuple[str, asyncio.Future[Found]]] = deque()
-        self._running: set[asyncio.Task[None]] = set()
+        self._working = 0
+        self._tasks: set[asyncio.Task[None]] = set()
 
     async def read(self, path: str) -> Found:
         """What the reading of this path gives. Raises: what it raises."""
         future: asyncio.Future[Found] = asyncio.get_running_loop().create_future()
         self._waiting.append((path, future))
-        if len(self._running) < THREADS:
-            task = asyncio.create_task(self._work_off())
-            self._running.add(task)
-            task.add_done_callback(self._running.discard)
+        if self._working < THREADS:
+            self._working += 1
+            task = asyncio.create_task(self._work())
+            self._tasks.add(task)  # a task that nobody holds may vanish
+            task.add_done_callback(self._tasks.discard)
         return await future
+
+    async def _work(self) -> None:
+        """Works off what waits, and counts as at work for exactly as long as it looks at it: who comes later starts another."""
+        try:
+            await self._work_off()
+        finally:
+            self._working -= 1
 
     async def _work_off(self) -> None:
         """Hands shares of what waits to a thread, until nothing does."""
