@@ -15,7 +15,15 @@ from refdesk.gateway.targets import Targets
 from surfaces.fakes import FakeDocstore, FakeEmbedder
 
 pytestmark = pytest.mark.anyio
-SURFACES = {"docs": cast(Surface, object())}
+
+
+class Docs:
+    """All that an address needs of a surface."""
+
+    always_structured = False
+
+
+SURFACES = {"docs": cast(Surface, Docs())}
 
 
 class NothingDeclared(FakeDocstore):

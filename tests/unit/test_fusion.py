@@ -7,7 +7,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refdesk.gateway.fusion import Fused, RankedLeg, cap_documents, discount_sections, fuse
+from refdesk.gateway.fusion import Fused, RankedLeg, cap_groups, discount_sections, fuse
 
 IDS = st.lists(st.sampled_from([f"c{number:02d}" for number in range(30)]), unique=True, max_size=30)
 LEGS = st.lists(st.tuples(st.sampled_from([0.5, 1.0, 2.0]), IDS, st.booleans()), max_size=4)
@@ -97,12 +97,12 @@ def test_discounts_keep_every_chunk_and_never_raise_a_score(
 
 def test_a_third_chunk_of_a_document_makes_room_for_the_next_document() -> None:
     hits = [Fused(name, 1.0) for name in ("a1", "a2", "a3", "b1", "c1")]
-    kept = cap_documents(hits, lambda chunk: chunk[0], most_per_document=2, limit=4)
+    kept = cap_groups(hits, lambda chunk: chunk[0], most_per_group=2, limit=4)
     assert [hit.chunk_id for hit in kept] == ["a1", "a2", "b1", "c1"]
 
 
 @given(IDS, st.integers(1, 3), st.integers(1, 20))
 def test_the_limit_is_met_whenever_the_cap_allows_it(ids: list[str], most: int, limit: int) -> None:
-    kept = cap_documents([Fused(name, 1.0) for name in ids], lambda chunk: int(chunk[1:]) % 5, most, limit)
+    kept = cap_groups([Fused(name, 1.0) for name in ids], lambda chunk: int(chunk[1:]) % 5, most, limit)
     available = [min(most, sum(int(name[1:]) % 5 == document for name in ids)) for document in range(5)]
     assert len(kept) == min(limit, sum(available))

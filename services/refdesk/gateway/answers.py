@@ -12,9 +12,9 @@ from refdesk.api.search.v1.search_protocol import Search
 from refdesk.gateway import metrics
 from refdesk.gateway.catalog import Catalog
 from refdesk.gateway.floor import Evidence, clears
-from refdesk.gateway.fusion import Fused, cap_documents, discount_sections, fuse
+from refdesk.gateway.fusion import Fused, best_possible, cap_groups, discount_sections, fuse
 from refdesk.gateway.legs import HYBRID, LEXICAL, AbsentLeg, Legs, read_legs
-from refdesk.gateway.profiles import Profile
+from refdesk.gateway.profiles import Grouping, Profile
 
 LEG_KINDS = {
     LEXICAL: (search_api.LEG_KIND_LEXICAL,),
@@ -29,8 +29,17 @@ FIRST_HYDRATED = 3
 
 
 @dataclass(frozen=True, slots=True)
+class AskedLeg:
+    """One way to look; `weight` counts beside the profile's."""
+
+    kind: search_api.LegKind
+    text: str
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
-    """What to search for, where, and for which surface."""
+    """What to search for, where, and for which surface: `text` in the legs of a `mode`, or `legs` each for itself."""
 
     project: docstore_api.Project
     text: str
@@ -40,6 +49,12 @@ class Question:
     mode: str = HYBRID
     embedded_share: float = 1.0
     """Of the documents that are to have vectors, those that have them: while most have none, meaning weighs little."""
+    legs: tuple[AskedLeg, ...] = ()
+
+    @property
+    def asked(self) -> Sequence[AskedLeg]:
+        """The legs that are asked."""
+        return self.legs or [AskedLeg(kind, self.text) for kind in LEG_KINDS[self.mode]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +64,8 @@ class Result:
     chunk: docstore_api.HydratedChunk
     score: float
     cosine: float | None
+    share: float = 0.0
+    """Its fused score over the best possible one, 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +118,15 @@ class SearchCore:
             metrics.REPEATED_SEARCHES.inc()
             found = await self._find(question)
         metrics.SEARCHES.labels(found.legs.mode).inc()
+        best = best_possible(found.legs.ranked(question.profile, question.embedded_share))
         results = tuple(
-            Result(found.chunks[hit.chunk_id], hit.score, found.legs.cosines.get(hit.chunk_id)) for hit in found.kept
+            Result(
+                found.chunks[hit.chunk_id],
+                hit.score,
+                found.legs.cosines.get(hit.chunk_id),
+                min(1.0, hit.score / best) if best else 0.0,
+            )
+            for hit in found.kept
         )
         return Answer(results, found.legs.mode, found.legs.absent, await self._is_good(question, found))
 
@@ -131,7 +155,7 @@ class SearchCore:
 
     async def _retrieve(self, question: Question, floor_cosine: float) -> Legs:
         response = await self._search.retrieve(_retrieve_request(question, floor_cosine))
-        return read_legs(response.legs)
+        return read_legs(response.legs, [leg.weight for leg in question.asked])
 
     async def _look_up(self, question: Question, found: _Found, chunk_ids: Sequence[str]) -> None:
         """Adds to what was found which of these chunks are current, and which are not."""
@@ -182,9 +206,10 @@ def _group(
     for hit in current:
         chunk = chunks[hit.chunk_id]
         places[hit.chunk_id] = (chunk.document_id, tuple(chunk.breadcrumb))
-    return cap_documents(
+    by_section = question.profile.grouping is Grouping.SECTION
+    return cap_groups(
         discount_sections(current, places),
-        lambda chunk_id: places[chunk_id][0],
+        lambda chunk_id: places[chunk_id] if by_section else places[chunk_id][0],
         question.profile.most_per_group,
         question.limit,
     )
@@ -197,7 +222,7 @@ def _retrieve_request(question: Question, floor_cosine: float) -> search_api.Ret
         generation=question.project.live_generation,
         model_id=question.project.model_id,
         filter=question.filter,
-        legs=[search_api.Leg(kind=kind, text=question.text) for kind in LEG_KINDS[question.mode]],
+        legs=[search_api.Leg(kind=leg.kind, text=leg.text) for leg in question.asked],
         chunk_candidates=profile.chunk_candidates,
         chunks_per_document=profile.chunks_per_document,
         document_candidates=profile.document_candidates,

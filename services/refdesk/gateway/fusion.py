@@ -54,6 +54,11 @@ def fuse(legs: Iterable[RankedLeg], most: int | None = None) -> list[Fused]:
     return _ranked(places, most)
 
 
+def best_possible(legs: Iterable[RankedLeg]) -> float:
+    """The fused score of a chunk that every leg lists first."""
+    return math.fsum(leg.weight / (RANK_OFFSET + 1) for leg in legs)
+
+
 def discount_sections(fused: Sequence[Fused], places: Mapping[str, tuple[Hashable, Hashable]]) -> list[Fused]:
     """The chunks ranked anew after a document's second distinct section counts 0.7 and further ones 0.5.
 
@@ -70,18 +75,18 @@ def discount_sections(fused: Sequence[Fused], places: Mapping[str, tuple[Hashabl
     return _ranked(discounted)
 
 
-def cap_documents(
-    fused: Iterable[Fused], document_of: Callable[[str], Hashable], most_per_document: int, limit: int
+def cap_groups(
+    fused: Iterable[Fused], group_of: Callable[[str], Hashable], most_per_group: int, limit: int
 ) -> list[Fused]:
-    """The first `limit` chunks with at most `most_per_document` of one document; what is left out is refilled from below."""
+    """The first `limit` chunks with at most `most_per_group` of one group; what is left out is refilled from below."""
     shown: dict[Hashable, int] = {}
     kept: list[Fused] = []
     for hit in fused:
         if len(kept) == limit:
             break
-        document = document_of(hit.chunk_id)
-        if shown.get(document, 0) < most_per_document:
-            shown[document] = shown.get(document, 0) + 1
+        group = group_of(hit.chunk_id)
+        if shown.get(group, 0) < most_per_group:
+            shown[group] = shown.get(group, 0) + 1
             kept.append(hit)
     return kept
 

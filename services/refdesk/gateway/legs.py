@@ -31,10 +31,11 @@ class AbsentLeg:
 
 @dataclass(frozen=True, slots=True)
 class RanLeg:
-    """A leg that ran: its chunks, the best first."""
+    """A leg that ran: its chunks, the best first; `weight` is what its question asked for, beside the profile's."""
 
     name: str
     chunk_ids: tuple[str, ...]
+    weight: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +71,16 @@ class Legs:
         """The lists to fuse, weighted as the profile says; a semantic one beside words only as far as documents have vectors."""
         share = embedded_share if self.mode == HYBRID else 1.0
         weights = {LEXICAL: profile.lexical_weight, SEMANTIC: profile.semantic_weight * share}
-        return [RankedLeg(weights[leg.name], leg.chunk_ids, leg.name == SEMANTIC) for leg in self.ran]
+        return [RankedLeg(weights[leg.name] * leg.weight, leg.chunk_ids, leg.name == SEMANTIC) for leg in self.ran]
 
 
-def read_legs(results: Sequence[search_api.LegResult]) -> Legs:
-    """Sorts the legs by how they ended.
+def read_legs(results: Sequence[search_api.LegResult], weights: Sequence[float] = ()) -> Legs:
+    """Sorts the legs by how they ended; `weights` are theirs in the same order, 1 where none are given.
 
     Raises: Unavailable when none ran and one failed; InvalidArgument when none had anything to do.
     """
-    ran = [leg for leg in results if leg.status == search_api.LEG_STATUS_RAN]
+    weighted = zip(results, weights or [1.0] * len(results), strict=True)
+    ran = [(leg, weight) for leg, weight in weighted if leg.status == search_api.LEG_STATUS_RAN]
     absent = tuple(
         AbsentLeg(NAMES[leg.kind], leg.reason, leg.status == search_api.LEG_STATUS_FAILED)
         for leg in results
@@ -94,23 +96,24 @@ def read_legs(results: Sequence[search_api.LegResult]) -> Legs:
     raise InvalidArgument(f"nothing in this query can be searched ({reasons}): ask with other words")
 
 
-def _read_hits(ran: Sequence[search_api.LegResult], absent: tuple[AbsentLeg, ...]) -> Legs:
+def _read_hits(ran: Sequence[tuple[search_api.LegResult, float]], absent: tuple[AbsentLeg, ...]) -> Legs:
     cosines: dict[str, float] = {}
     coverages: dict[str, float] = {}
     matches: set[str] = set()
     legs = []
-    for leg in ran:
+    for leg, weight in ran:
         chunk_ids = []
         for hit in leg.hits:  # one pass: hundreds of hits stand between a question and its answer
             chunk_id = hit.chunk_id
             chunk_ids.append(chunk_id)
             if hit.HasField("cosine"):
-                cosines[chunk_id] = hit.cosine
+                cosines[chunk_id] = max(hit.cosine, cosines.get(chunk_id, hit.cosine))
             if hit.identifier_match:
                 matches.add(chunk_id)
         if leg.kind == search_api.LEG_KIND_LEXICAL:
-            coverages.update((hit.chunk_id, hit.coverage) for hit in leg.hits[:JUDGED_LEXICAL_HITS])
-        legs.append(RanLeg(NAMES[leg.kind], tuple(chunk_ids)))
+            for hit in leg.hits[:JUDGED_LEXICAL_HITS]:
+                coverages[hit.chunk_id] = max(hit.coverage, coverages.get(hit.chunk_id, 0.0))
+        legs.append(RanLeg(NAMES[leg.kind], tuple(chunk_ids), weight))
     return Legs(tuple(legs), absent, cosines, coverages, frozenset(matches))
 
 

@@ -7,12 +7,10 @@ from enum import Enum
 
 
 class Grouping(Enum):
-    """What one result is."""
+    """What `most_per_group` counts by."""
 
-    CHUNK = "chunk"
-    PAGE = "page"
-    SECTION = "section"
     DOCUMENT = "document"
+    SECTION = "section"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +32,9 @@ class Profile:
     """Chunks that go on after hydration."""
     spare: int = 10
     """Hydrated on top of `kept`, in the place of those that are no longer current."""
-    grouping: Grouping = Grouping.CHUNK
+    grouping: Grouping = Grouping.DOCUMENT
     most_per_group: int = 2
-    """Excerpts of one document that are shown."""
+    """Chunks of one document, or section, that are results."""
     has_floor: bool = True
     has_neighbours: bool = True
     snippet_characters: int = 0
@@ -44,3 +42,7 @@ class Profile:
 
 
 DOCS = Profile("docs")
+SITE = Profile("site", most_per_group=1, has_floor=False, has_neighbours=False, snippet_characters=300)
+PROCEDURES = Profile("procedures", grouping=Grouping.SECTION, most_per_group=1, has_neighbours=False)
+NOTES = Profile("notes", most_per_group=1, has_floor=False, has_neighbours=False, snippet_characters=300)
+CONNECTOR = Profile("connector", most_per_group=1, has_neighbours=False, snippet_characters=300)

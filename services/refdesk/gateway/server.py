@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from refdesk import errors
 from refdesk.gateway.failures import explain
 from refdesk.gateway.metrics import OPERATION_SECONDS
-from refdesk.gateway.surfaces.interface import MIME_TYPE, UnknownTool
+from refdesk.gateway.surfaces.interface import MIME_TYPE, Caller, UnknownTool
 from refdesk.gateway.targets import Target
 from refdesk.rpc import deadline
 
@@ -87,6 +87,8 @@ class Handlers:
                 result = await call_next(ctx)
                 if ctx.method in ("initialize", "server/discover") and isinstance(result, dict):
                     result = {**result, "instructions": await self._instructions(ctx)}
+                    if "serverInfo" in result:
+                        result["serverInfo"] = {**result["serverInfo"], "name": _server_name(ctx)}
             failure = _scope(ctx).pop(FAILURE_KEY, "")
             return result
         except ValidationError:
@@ -109,7 +111,7 @@ class Handlers:
         """Runs a tool; what fails is a result that says so, so that the agent reads it."""
         try:
             target = await _target(context)
-            answer = await target.surface.call(target.project, params.name, params.arguments)
+            answer = await target.surface.call(target.project, params.name, params.arguments, caller_of(context))
         except UnknownTool as error:
             raise MCPError(types.INVALID_PARAMS, error.message) from None
         except errors.RefdeskError as error:
@@ -180,6 +182,19 @@ async def _answered(work: Awaitable[Value]) -> Value:
         return await work
     except errors.RefdeskError as error:
         raise _protocol_error(error) from None
+
+
+def caller_of(context: Context) -> Caller:
+    """Who asks, by what came with the request."""
+    client = context.session.client_params
+    if client is None:
+        return Caller()
+    return Caller(client_name=client.client_info.name, client_version=client.client_info.version)
+
+
+def _server_name(context: Context) -> str:
+    target = _scope(context).get(TARGET_KEY)
+    return target.surface.server_name if isinstance(target, Target) else NAME
 
 
 def _scope(context: Context) -> dict[str, Any]:

@@ -47,7 +47,8 @@ class Targets:
             name = surface_name or served[0]
             surface = self._surfaces.get(name) if name in served else None
             if surface is not None:
-                return Target(project, surface, self._structured_output or project.structured_output)
+                structured = surface.always_structured or self._structured_output or project.structured_output
+                return Target(project, surface, structured)
         raise NotFound(_nothing_here(slug, surface_name))
 
     @staticmethod

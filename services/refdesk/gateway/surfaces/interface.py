@@ -18,11 +18,28 @@ class UnknownTool(NotFound):
 
 
 @dataclass(frozen=True, slots=True)
+class Caller:
+    """Who calls, as far as it is known; what is not known is empty."""
+
+    key_id: str = ""
+    client_name: str = ""
+    client_version: str = ""
+    session: str = ""
+    """Names the conversation, where the client keeps one."""
+
+
+@dataclass(frozen=True, slots=True)
 class ToolAnswer:
     """What a tool says: text, and the same as data, which alone suffices to act."""
 
     text: str
     structured: Mapping[str, Any]
+    mode: str = ""
+    """What was searched: hybrid, lexical or semantic; empty where nothing was."""
+    degraded: str = ""
+    """Why less was searched than asked; empty where all was."""
+    record_count: int = 0
+    """Results or documents that it holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +50,37 @@ class Page:
     next_cursor: str
 
 
+class WithoutResources:
+    """For surfaces whose documents are no resources of the protocol."""
+
+    async def list_resources(self, project: docstore_api.Project, cursor: str) -> Page:
+        """None."""
+        return Page([], "")
+
+    async def read_resource(self, project: docstore_api.Project, uri: str) -> str:
+        """There is none. Raises: NotFound."""
+        raise NotFound("this surface has no resources: its tools read documents")
+
+    def resource_templates(self, project: docstore_api.Project) -> list[dict[str, Any]]:
+        """None."""
+        return []
+
+
 class Surface(Protocol):
     """A set of tools over one project, with its own wording."""
 
     name: str
+    server_name: str
+    """How the server calls itself on this surface."""
+    always_structured: bool
+    """Whether its tools answer data whatever the project says."""
 
     def definitions(self, *, structured: bool) -> list[dict[str, Any]]:
         """The tools for tools/list, always in the same order."""
 
-    async def call(self, project: docstore_api.Project, tool: str, arguments: Mapping[str, Any] | None) -> ToolAnswer:
+    async def call(
+        self, project: docstore_api.Project, tool: str, arguments: Mapping[str, Any] | None, caller: Caller
+    ) -> ToolAnswer:
         """Runs one tool.
 
         Raises: UnknownTool; else what the tool's own answer should be as an error.

@@ -18,7 +18,7 @@ from refdesk.gateway.surfaces.docs.search import SearchDocs
 from refdesk.gateway.surfaces.docs.tools import LIST_TOPICS, MOST_TOKENS, READ_DOCUMENT, SEARCH_DOCS, TOOLS
 from refdesk.gateway.surfaces.docs.topics import ListTopics
 from refdesk.gateway.surfaces.docs.wording import one_line, quoted
-from refdesk.gateway.surfaces.interface import Page, ToolAnswer, UnknownTool
+from refdesk.gateway.surfaces.interface import Caller, Page, ToolAnswer, UnknownTool
 from refdesk.gateway.tokens import TokenCounter
 
 
@@ -26,6 +26,8 @@ class DocsSurface:
     """Three read-only tools, and the documents as resources."""
 
     name = "docs"
+    server_name = "refdesk"
+    always_structured = False
 
     def __init__(
         self, docstore: Docstore, core: SearchCore, catalog: Catalog, tokens: TokenCounter, most_characters: int
@@ -46,7 +48,9 @@ class DocsSurface:
         """The three tools, always in this order."""
         return self._definitions[structured]
 
-    async def call(self, project: docstore_api.Project, tool: str, arguments: Mapping[str, Any] | None) -> ToolAnswer:
+    async def call(
+        self, project: docstore_api.Project, tool: str, arguments: Mapping[str, Any] | None, caller: Caller
+    ) -> ToolAnswer:
         """Runs one tool.
 
         Raises: UnknownTool; NotFound for a path or heading that does not exist; InvalidArgument; Unavailable and the like.
