@@ -28,6 +28,7 @@ from refdesk.ingest.events.settings import NatsSettings
 from refdesk.ingest.events.stream import PARKED, STREAM
 from refdesk.ingest.events.table import events as events_of
 from refdesk.ingest.settings import IngestSettings
+from servers.nats import NatsProcess
 
 pytestmark = pytest.mark.anyio
 WAIT_SECONDS = 10.0
@@ -252,6 +253,29 @@ async def test_no_event_is_lost_when_nats_server_is_killed(server: NatsServer) -
     assert got == {f"ops/n{number}.md" for number in range(50)}
     assert await events.reachable()
     await events.close()
+
+
+async def test_what_is_published_after_an_outage_is_not_held_up_by_what_was_asked_before_it(tmp_path: Path) -> None:
+    server = NatsProcess(tmp_path / "nats")
+    server.start()
+    events = JetStreamEvents(ExternalBroker(server.url), max_bytes=MAX_BYTES)
+    await events.start()
+    try:
+        assert await events.fetch(10, 0.1) == []  # leaves its question behind, for the next fetch
+        server.process.kill()
+        await until(lambda: _is_unreachable(events))
+        server.restart_at(server.url)
+        await until(events.reachable)
+        assert await events.fetch(10, 0.1) == []
+        fetching = asyncio.create_task(fetch_paths(events, timeout_seconds=5.0))
+        await asyncio.sleep(0.2)
+        await events.publish([make_event("late")])
+        published_at = time.monotonic()
+        assert await fetching == ["ops/late.md"]
+        assert time.monotonic() - published_at < 2.0
+    finally:
+        await events.close()
+        server.stop()
 
 
 async def test_an_unreachable_server_is_said_and_not_waited_for(server: NatsServer) -> None:

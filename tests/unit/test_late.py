@@ -9,7 +9,15 @@ import pytest
 from fakes.waiting import until
 from refdesk.engines import late
 from refdesk.engines.late import Late, waiting_reason
-from refdesk.errors import InvalidArgument, RefdeskError, Unavailable
+from refdesk.errors import (
+    DeadlineExceeded,
+    InvalidArgument,
+    PermissionDenied,
+    RefdeskError,
+    ResourceExhausted,
+    Unauthenticated,
+    Unavailable,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -69,6 +77,18 @@ async def test_one_that_refuses_is_tried_again_too_and_its_reason_stands(away: t
     await until(lambda: "password_file" in waiting_reason(one))
     with pytest.raises(Unavailable, match="password_file"):
         await one.count(3)
+
+
+@pytest.mark.parametrize("kind", [Unauthenticated, PermissionDenied, DeadlineExceeded, ResourceExhausted])
+async def test_whatever_an_engine_refuses_with_keeps_no_process_from_starting(kind: type[RefdeskError]) -> None:
+    engine = Engine(kind("qdrant refuses the key; check search.vector_api_key_file"))
+    one = Late(engine, engine.open)
+    await one.start()
+    with pytest.raises(Unavailable, match=r"search\.vector_api_key_file"):
+        await one.count(3)
+    engine.failure = None
+    await until(lambda: not waiting_reason(one))
+    await one.close()
 
 
 async def test_what_fails_by_a_defect_is_not_waited_for() -> None:

@@ -10,7 +10,14 @@ import pytest
 from engines.entries import id_of, vector_of
 from refdesk.api.embedder.v1 import embedder_pb2 as embedder_pb
 from refdesk.api.search.v1 import search_pb2 as pb
-from refdesk.errors import Internal, RefdeskError, ResourceExhausted, Unavailable
+from refdesk.errors import (
+    Internal,
+    PermissionDenied,
+    RefdeskError,
+    ResourceExhausted,
+    Unauthenticated,
+    Unavailable,
+)
 from refdesk.rpc import deadline
 from refdesk.search.analysis import QueryAnalysis
 from refdesk.search.engines.interface import (
@@ -184,7 +191,16 @@ def skipped(reason: str) -> tuple[int, str]:
     return pb.LEG_STATUS_SKIPPED, reason
 
 
-@pytest.mark.parametrize("error", [Unavailable("gone"), ResourceExhausted("full"), Internal("a defect")])
+@pytest.mark.parametrize(
+    "error",
+    [
+        Unavailable("gone"),
+        ResourceExhausted("full"),
+        Internal("a defect"),
+        Unauthenticated("no"),
+        PermissionDenied("no"),
+    ],
+)
 @pytest.mark.parametrize(
     ("place", "statuses"),
     [

@@ -13,7 +13,7 @@ from fakes.waiting import until
 from refdesk import ids
 from refdesk.api.docstore.v1 import docstore_pb2 as pb
 from refdesk.api.search.v1 import search_pb2
-from refdesk.ingest import entries
+from refdesk.ingest import entries, metrics
 
 pytestmark = pytest.mark.anyio
 VECTORS = search_pb2.ENGINE_VECTORS
@@ -144,6 +144,20 @@ async def test_an_embedder_that_is_away_holds_up_no_words_and_is_gone_on_with_wh
     assert desk.entries(VECTORS) == {}
     desk.weather.down.clear()
     await until(lambda: not desk.differences())
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+
+
+async def test_while_the_embedder_is_away_the_lanes_wait_and_end_not() -> None:
+    desk = FakeDesk()
+    desk.source.write("a.md", page("alpha", "beta"))
+    await desk.publish("a.md")
+    desk.weather.down.add("embedder")
+    before = metrics.OUTAGES.labels("vectors")._value.get()
+    running = asyncio.create_task(desk.vectors().run())
+    await until(lambda: metrics.OUTAGES.labels("vectors")._value.get() > before)
+    assert not running.done()
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running

@@ -9,7 +9,7 @@ from typing import Any
 
 import structlog
 
-from refdesk.errors import InvalidArgument, RefdeskError, Unavailable
+from refdesk.errors import Internal, RefdeskError, Unavailable
 
 log = structlog.get_logger()
 
@@ -64,7 +64,9 @@ class Late:
     async def _try(self) -> bool:
         try:
             await self._open()
-        except (Unavailable, InvalidArgument) as error:
+        except Internal:
+            raise
+        except RefdeskError as error:  # also one that is slow, or lets us not in
             self._say(error)
             return False
         self._reason = ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from refdesk.api.embedder.v1 import embedder_pb2 as pb
@@ -38,15 +38,15 @@ class Embedding:
         embedded = Embedded()
         keys = list(texts)
         slices = [keys[start : start + self._texts] for start in range(0, len(keys), self._texts)]
+        tasks = [
+            asyncio.create_task(self._embed_slice(model_id, {key: texts[key] for key in part}, embedded))
+            for part in slices
+        ]
         try:
-            async with asyncio.TaskGroup() as tasks:
-                for part in slices:
-                    tasks.create_task(self._embed_slice(model_id, {key: texts[key] for key in part}, embedded))
-        except ExceptionGroup as group:
-            task = asyncio.current_task()
-            if task is not None and task.cancelling():
-                raise asyncio.CancelledError from None  # a group with failures hides that its owner was cancelled
-            raise group.exceptions[0] from None
+            # No TaskGroup: before Python 3.13 one in which a task failed leaves its owner looking cancelled.
+            await asyncio.gather(*tasks)
+        finally:
+            await _end(tasks)
         return embedded
 
     async def _embed_slice(self, model_id: str, texts: Mapping[str, str], embedded: Embedded) -> None:
@@ -73,3 +73,10 @@ class Embedding:
                     raise
                 await asyncio.sleep(min(error.retry_after_seconds or 0.2 * 2**attempt, 5.0))
         raise AssertionError("unreachable")
+
+
+async def _end(tasks: Sequence[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        await asyncio.wait(tasks)

@@ -30,9 +30,7 @@ class IngestSettings(BaseModel):
         3, ge=1, description="How often a document that fails by itself is tried before it is parked."
     )
     retry_seconds: float = Field(2, gt=0, description="Pause before such a document is tried again; it doubles.")
-    outage_seconds: float = Field(
-        15, gt=0, description="Longest pause between tries while something cannot be reached."
-    )
+    outage_seconds: float = Field(5, gt=0, description="Longest pause between tries while something cannot be reached.")
     embed_texts: int = Field(16, ge=1, le=256, description="Texts of one request to the embedder.")
     embed_requests: int = Field(4, ge=1, le=64, description="Requests to the embedder at once.")
     vector_round_chunks: int = Field(256, ge=1, le=4096, description="Chunks that are given vectors in one round.")

@@ -13,6 +13,7 @@ from refdesk import errors
 from refdesk.rpc import deadline
 from refdesk.rpc.contract import Contract, Method
 from refdesk.rpc.metrics import CALL_SECONDS
+from refdesk.rpc.outages import Outage
 from refdesk.rpc.status import error_class
 
 log = structlog.get_logger()
@@ -38,6 +39,7 @@ def bound(function: Call, component: str, method: Method) -> Call:
         CALL_SECONDS.labels(component, method.name, kind.reason).observe(seconds)
 
     done = CALL_SECONDS.labels(component, method.name, "ok")
+    outage = Outage(component=component, method=method.name)
 
     async def call(request: Any) -> Any:
         started = time.perf_counter()
@@ -45,12 +47,15 @@ def bound(function: Call, component: str, method: Method) -> Call:
             response = await _within_deadline(function, request, component)
         except errors.RefdeskError as error:
             failed(error_class(error), time.perf_counter() - started)
+            if isinstance(error, errors.Unavailable):
+                outage.fail(error.reason, error.message)
             raise
         except Exception:
             log.exception("call failed", component=component, method=method.name)
             failed(errors.Internal, time.perf_counter() - started)
             raise errors.Internal(f"{component} failed; its log says why") from None
         done.observe(time.perf_counter() - started)
+        outage.succeed()
         return response
 
     return call

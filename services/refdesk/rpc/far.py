@@ -10,7 +10,8 @@ import grpc
 from refdesk import errors
 from refdesk.rpc import deadline
 from refdesk.rpc.contract import Contract, Method
-from refdesk.rpc.status import from_call
+from refdesk.rpc.outages import Outage
+from refdesk.rpc.status import Unreachable, from_call
 
 MOST_SECONDS = 120.0
 """A call without a deadline of its own (publishing a large batch) ends after this."""
@@ -20,11 +21,14 @@ class Far:
     """A client of one service over one channel."""
 
     def __init__(self, channel: grpc.aio.Channel, contract: Contract) -> None:
+        outage = Outage(component=contract.component)
         for method in contract.methods:
-            setattr(self, method.name, _remote(channel, contract.component, method))
+            setattr(self, method.name, _remote(channel, contract.component, method, outage))
 
 
-def _remote(channel: grpc.aio.Channel, component: str, method: Method) -> Callable[[Any], Awaitable[Any]]:
+def _remote(
+    channel: grpc.aio.Channel, component: str, method: Method, outage: Outage
+) -> Callable[[Any], Awaitable[Any]]:
     call = channel.unary_unary(
         method.path,
         request_serializer=method.request.SerializeToString,
@@ -36,8 +40,13 @@ def _remote(channel: grpc.aio.Channel, component: str, method: Method) -> Callab
         if left <= 0:
             raise errors.DeadlineExceeded(f"no time was left to ask {component}")
         try:
-            return await call(request, timeout=left)
+            response = await call(request, timeout=left)
         except grpc.aio.AioRpcError as failure:
-            raise from_call(failure, component) from None
+            error = from_call(failure, component)
+            if isinstance(error, Unreachable):
+                outage.fail(error.reason, error.message)
+            raise error from None
+        outage.succeed()
+        return response
 
     return remote

@@ -27,6 +27,10 @@ _CODES: dict[type[errors.RefdeskError], int] = {
 _CLASSES: dict[int, type[errors.RefdeskError]] = {code: kind for kind, code in _CODES.items()}
 
 
+class Unreachable(errors.Unavailable):
+    """A service did not answer at all: what it needs is another matter, which it says itself."""
+
+
 def error_class(error: errors.RefdeskError) -> type[errors.RefdeskError]:
     """Which of the nine an error is, also for a service's own subclass."""
     return next(kind for kind in type(error).__mro__ if kind in _CODES)
@@ -53,7 +57,7 @@ def from_call(failure: grpc.aio.AioRpcError, component: str) -> errors.RefdeskEr
     if code is grpc.StatusCode.DEADLINE_EXCEEDED:
         return errors.DeadlineExceeded(f"{component} did not answer in time")
     if code in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED, grpc.StatusCode.UNKNOWN):
-        return errors.Unavailable(f"{component} cannot be reached", retry_after_seconds=1)
+        return Unreachable(f"{component} cannot be reached", retry_after_seconds=1)
     if code is grpc.StatusCode.RESOURCE_EXHAUSTED:
         return errors.ResourceExhausted(f"a message to or from {component} is over the size limit")
     return errors.Internal(f"{component} refused the call ({code.name.lower()})")

@@ -10,9 +10,18 @@ from typing import TypeVar
 
 from refdesk.api.embedder.v1 import embedder_pb2 as embedder_pb
 from refdesk.api.embedder.v1.embedder_protocol import Embedder
-from refdesk.errors import DeadlineExceeded, Internal, RefdeskError, ResourceExhausted, Unavailable
+from refdesk.errors import (
+    DeadlineExceeded,
+    Internal,
+    PermissionDenied,
+    RefdeskError,
+    ResourceExhausted,
+    Unauthenticated,
+    Unavailable,
+)
 from refdesk.language import UNDETERMINED, query_language
 from refdesk.rpc import deadline
+from refdesk.rpc.outages import Outage
 from refdesk.search.analysis import QueryAnalysis, analyze_query, guess_language
 from refdesk.search.breaker import Breaker
 from refdesk.search.engines.interface import (
@@ -32,6 +41,9 @@ COVERED_HITS = 20
 """Best lexical hits whose coverage is told: the relevance floor looks at these."""
 MODELS_SECONDS = 60.0
 """How long it is remembered what languages a model speaks."""
+
+AWAY = (Unavailable, ResourceExhausted, Internal, Unauthenticated, PermissionDenied)
+"""An engine that lets search not in is as good as away: nothing that the caller could do better."""
 
 _Answer = TypeVar("_Answer")
 
@@ -85,6 +97,7 @@ class _Stage:
         self._name = name
         self._seconds = seconds
         self._breaker = Breaker(settings.timeouts_until_skipped, settings.probe_seconds)
+        self._outage = Outage(needed=name)
 
     async def run(self, work: Awaitable[_Answer]) -> _Answer:
         """What `work` answers. Raises: _Absent when it did not answer; InvalidArgument and NotFound as they came."""
@@ -99,10 +112,13 @@ class _Stage:
         except (TimeoutError, DeadlineExceeded):
             if allowed >= 0.9 * self._seconds:  # a caller in a hurry says nothing about the engine
                 self._breaker.time_out()
+                self._outage.fail(f"{self._name}_timeout")
             raise _Absent(f"{self._name}_timeout", failed=True) from None
-        except (Unavailable, ResourceExhausted, Internal):
+        except AWAY as error:
+            self._outage.fail(f"{self._name}_unavailable", error.message)
             raise _Absent(f"{self._name}_unavailable", failed=True) from None
         self._breaker.succeed()
+        self._outage.succeed()
         return answer
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import structlog
 from nats.aio.client import Client
@@ -51,6 +51,7 @@ class JetStreamEvents:
         self._client: Client | None = None
         self._pullers: list[Puller] = []
         self._waits: dict[Puller, asyncio.Task[list[Msg]]] = {}
+        self._reconnects = 0
         self._fetching = asyncio.Lock()
         self._leases = Leases(lambda: self._js, self._ensure)
 
@@ -105,6 +106,7 @@ class JetStreamEvents:
         """Asks the lane of changed documents first; waits on both when neither has anything."""
         async with self._fetching:
             await self._revive()
+            await self._forget_unanswerable()
             messages = await self._take(limit)
             if not messages:
                 await self._wait(timeout_seconds)
@@ -153,15 +155,25 @@ class JetStreamEvents:
         """A connection that the server ended for good, as it does when a password changes, is made anew."""
         if self._client is None or not self._client.is_closed:
             return
-        for wait in self._waits.values():
-            wait.cancel()
-        await asyncio.gather(*self._waits.values(), return_exceptions=True)
-        self._waits = {}
+        await self._end_waits(self._waits)
         try:
             await self._connect()
             await self._open_stream()
         except InvalidArgument as error:  # it held at the start: an operator is at work
             raise Unavailable(error.message) from None
+
+    async def _forget_unanswerable(self) -> None:
+        """What a connection was asked that is lost, nobody will answer; and to find that out by waiting would hold up what comes now."""
+        if self._client is None or self._client.stats["reconnects"] == self._reconnects:
+            return
+        self._reconnects = self._client.stats["reconnects"]
+        await self._end_waits([puller for puller, wait in self._waits.items() if not wait.done() or _has_failed(wait)])
+
+    async def _end_waits(self, pullers: Iterable[Puller]) -> None:
+        ended = [self._waits.pop(puller) for puller in list(pullers)]
+        for wait in ended:
+            wait.cancel()
+        await asyncio.gather(*ended, return_exceptions=True)
 
     async def _open_stream(self) -> None:
         """Makes stream and consumers; a store of ours that cannot be opened is wiped: scans announce again what was in it."""
@@ -238,6 +250,10 @@ class JetStreamEvents:
         payload = message.data if size_bytes <= self._connected.max_payload else b""
         with translated():
             await self._js.publish(parked_subject(message.subject), payload, headers=headers)
+
+
+def _has_failed(wait: asyncio.Task[list[Msg]]) -> bool:
+    return wait.cancelled() or wait.exception() is not None
 
 
 @contextlib.contextmanager
