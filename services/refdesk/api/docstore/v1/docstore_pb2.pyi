@@ -7,6 +7,13 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class IdKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    ID_KIND_UNSPECIFIED: _ClassVar[IdKind]
+    ID_KIND_DOCUMENT: _ClassVar[IdKind]
+    ID_KIND_SECTION: _ClassVar[IdKind]
+    ID_KIND_CONTENT: _ClassVar[IdKind]
+
 class ReportKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     REPORT_KIND_UNSPECIFIED: _ClassVar[ReportKind]
@@ -31,6 +38,17 @@ class RawOutcome(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     RAW_OUTCOME_CONFLICT: _ClassVar[RawOutcome]
     RAW_OUTCOME_UNKNOWN_SOURCE: _ClassVar[RawOutcome]
     RAW_OUTCOME_INVALID: _ClassVar[RawOutcome]
+
+class KeyScope(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    KEY_SCOPE_UNSPECIFIED: _ClassVar[KeyScope]
+    KEY_SCOPE_READ: _ClassVar[KeyScope]
+    KEY_SCOPE_PUBLISH: _ClassVar[KeyScope]
+    KEY_SCOPE_ADMIN: _ClassVar[KeyScope]
+ID_KIND_UNSPECIFIED: IdKind
+ID_KIND_DOCUMENT: IdKind
+ID_KIND_SECTION: IdKind
+ID_KIND_CONTENT: IdKind
 REPORT_KIND_UNSPECIFIED: ReportKind
 REPORT_KIND_SKIPPED: ReportKind
 REPORT_KIND_PARKED: ReportKind
@@ -47,6 +65,10 @@ RAW_OUTCOME_OLDER: RawOutcome
 RAW_OUTCOME_CONFLICT: RawOutcome
 RAW_OUTCOME_UNKNOWN_SOURCE: RawOutcome
 RAW_OUTCOME_INVALID: RawOutcome
+KEY_SCOPE_UNSPECIFIED: KeyScope
+KEY_SCOPE_READ: KeyScope
+KEY_SCOPE_PUBLISH: KeyScope
+KEY_SCOPE_ADMIN: KeyScope
 
 class Document(_message.Message):
     __slots__ = ("document_id", "project", "source", "path", "revision", "source_revision", "content_hash", "title", "summary", "url", "version", "kind", "language", "text", "sections", "heads", "deleted", "put_at_milliseconds", "previous_paths", "bulk", "token_scale", "previous_content_hashes")
@@ -413,6 +435,48 @@ class SuggestPathsResponse(_message.Message):
     PATHS_FIELD_NUMBER: _ClassVar[int]
     paths: _containers.RepeatedScalarFieldContainer[str]
     def __init__(self, paths: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class IdQuery(_message.Message):
+    __slots__ = ("kind", "prefix")
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    PREFIX_FIELD_NUMBER: _ClassVar[int]
+    kind: IdKind
+    prefix: str
+    def __init__(self, kind: _Optional[_Union[IdKind, str]] = ..., prefix: _Optional[str] = ...) -> None: ...
+
+class ResolveIdsRequest(_message.Message):
+    __slots__ = ("project", "queries")
+    PROJECT_FIELD_NUMBER: _ClassVar[int]
+    QUERIES_FIELD_NUMBER: _ClassVar[int]
+    project: str
+    queries: _containers.RepeatedCompositeFieldContainer[IdQuery]
+    def __init__(self, project: _Optional[str] = ..., queries: _Optional[_Iterable[_Union[IdQuery, _Mapping]]] = ...) -> None: ...
+
+class ResolveIdsResponse(_message.Message):
+    __slots__ = ("items",)
+    ITEMS_FIELD_NUMBER: _ClassVar[int]
+    items: _containers.RepeatedCompositeFieldContainer[ResolvedId]
+    def __init__(self, items: _Optional[_Iterable[_Union[ResolvedId, _Mapping]]] = ...) -> None: ...
+
+class ResolvedId(_message.Message):
+    __slots__ = ("candidates",)
+    CANDIDATES_FIELD_NUMBER: _ClassVar[int]
+    candidates: _containers.RepeatedCompositeFieldContainer[IdCandidate]
+    def __init__(self, candidates: _Optional[_Iterable[_Union[IdCandidate, _Mapping]]] = ...) -> None: ...
+
+class IdCandidate(_message.Message):
+    __slots__ = ("document_id", "path", "section_id", "current", "content_hash")
+    DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
+    PATH_FIELD_NUMBER: _ClassVar[int]
+    SECTION_ID_FIELD_NUMBER: _ClassVar[int]
+    CURRENT_FIELD_NUMBER: _ClassVar[int]
+    CONTENT_HASH_FIELD_NUMBER: _ClassVar[int]
+    document_id: str
+    path: str
+    section_id: str
+    current: bool
+    content_hash: str
+    def __init__(self, document_id: _Optional[str] = ..., path: _Optional[str] = ..., section_id: _Optional[str] = ..., current: _Optional[bool] = ..., content_hash: _Optional[str] = ...) -> None: ...
 
 class GetStatsRequest(_message.Message):
     __slots__ = ("project", "generation")
@@ -861,3 +925,79 @@ class BackupEnd(_message.Message):
     ITEM_COUNT_FIELD_NUMBER: _ClassVar[int]
     item_count: int
     def __init__(self, item_count: _Optional[int] = ...) -> None: ...
+
+class AccessKey(_message.Message):
+    __slots__ = ("key_id", "project", "name", "scope", "surfaces", "secrets", "calls_per_minute", "created_at_milliseconds", "expires_at_milliseconds", "revoked_at_milliseconds", "revision")
+    KEY_ID_FIELD_NUMBER: _ClassVar[int]
+    PROJECT_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    SCOPE_FIELD_NUMBER: _ClassVar[int]
+    SURFACES_FIELD_NUMBER: _ClassVar[int]
+    SECRETS_FIELD_NUMBER: _ClassVar[int]
+    CALLS_PER_MINUTE_FIELD_NUMBER: _ClassVar[int]
+    CREATED_AT_MILLISECONDS_FIELD_NUMBER: _ClassVar[int]
+    EXPIRES_AT_MILLISECONDS_FIELD_NUMBER: _ClassVar[int]
+    REVOKED_AT_MILLISECONDS_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    key_id: str
+    project: str
+    name: str
+    scope: KeyScope
+    surfaces: _containers.RepeatedScalarFieldContainer[str]
+    secrets: _containers.RepeatedCompositeFieldContainer[KeySecret]
+    calls_per_minute: int
+    created_at_milliseconds: int
+    expires_at_milliseconds: int
+    revoked_at_milliseconds: int
+    revision: int
+    def __init__(self, key_id: _Optional[str] = ..., project: _Optional[str] = ..., name: _Optional[str] = ..., scope: _Optional[_Union[KeyScope, str]] = ..., surfaces: _Optional[_Iterable[str]] = ..., secrets: _Optional[_Iterable[_Union[KeySecret, _Mapping]]] = ..., calls_per_minute: _Optional[int] = ..., created_at_milliseconds: _Optional[int] = ..., expires_at_milliseconds: _Optional[int] = ..., revoked_at_milliseconds: _Optional[int] = ..., revision: _Optional[int] = ...) -> None: ...
+
+class KeySecret(_message.Message):
+    __slots__ = ("sha256", "until_milliseconds")
+    SHA256_FIELD_NUMBER: _ClassVar[int]
+    UNTIL_MILLISECONDS_FIELD_NUMBER: _ClassVar[int]
+    sha256: bytes
+    until_milliseconds: int
+    def __init__(self, sha256: _Optional[bytes] = ..., until_milliseconds: _Optional[int] = ...) -> None: ...
+
+class PutKeyRequest(_message.Message):
+    __slots__ = ("key", "expected_revision")
+    KEY_FIELD_NUMBER: _ClassVar[int]
+    EXPECTED_REVISION_FIELD_NUMBER: _ClassVar[int]
+    key: AccessKey
+    expected_revision: int
+    def __init__(self, key: _Optional[_Union[AccessKey, _Mapping]] = ..., expected_revision: _Optional[int] = ...) -> None: ...
+
+class PutKeyResponse(_message.Message):
+    __slots__ = ("key",)
+    KEY_FIELD_NUMBER: _ClassVar[int]
+    key: AccessKey
+    def __init__(self, key: _Optional[_Union[AccessKey, _Mapping]] = ...) -> None: ...
+
+class GetKeysRequest(_message.Message):
+    __slots__ = ("key_ids",)
+    KEY_IDS_FIELD_NUMBER: _ClassVar[int]
+    key_ids: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, key_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class GetKeysResponse(_message.Message):
+    __slots__ = ("items",)
+    ITEMS_FIELD_NUMBER: _ClassVar[int]
+    items: _containers.RepeatedCompositeFieldContainer[GetKeysItem]
+    def __init__(self, items: _Optional[_Iterable[_Union[GetKeysItem, _Mapping]]] = ...) -> None: ...
+
+class GetKeysItem(_message.Message):
+    __slots__ = ("key",)
+    KEY_FIELD_NUMBER: _ClassVar[int]
+    key: AccessKey
+    def __init__(self, key: _Optional[_Union[AccessKey, _Mapping]] = ...) -> None: ...
+
+class ListKeysRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class ListKeysResponse(_message.Message):
+    __slots__ = ("keys",)
+    KEYS_FIELD_NUMBER: _ClassVar[int]
+    keys: _containers.RepeatedCompositeFieldContainer[AccessKey]
+    def __init__(self, keys: _Optional[_Iterable[_Union[AccessKey, _Mapping]]] = ...) -> None: ...

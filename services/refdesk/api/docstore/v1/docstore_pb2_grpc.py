@@ -78,6 +78,11 @@ class DocstoreServiceStub:
                 request_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.SuggestPathsRequest.SerializeToString,
                 response_deserializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.SuggestPathsResponse.FromString,
                 _registered_method=True)
+        self.ResolveIds = channel.unary_unary(
+                '/refdesk.api.docstore.v1.DocstoreService/ResolveIds',
+                request_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.ResolveIdsRequest.SerializeToString,
+                response_deserializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.ResolveIdsResponse.FromString,
+                _registered_method=True)
         self.GetStats = channel.unary_unary(
                 '/refdesk.api.docstore.v1.DocstoreService/GetStats',
                 request_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.GetStatsRequest.SerializeToString,
@@ -137,6 +142,21 @@ class DocstoreServiceStub:
                 '/refdesk.api.docstore.v1.DocstoreService/PutProject',
                 request_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PutProjectRequest.SerializeToString,
                 response_deserializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PutProjectResponse.FromString,
+                _registered_method=True)
+        self.PutKey = channel.unary_unary(
+                '/refdesk.api.docstore.v1.DocstoreService/PutKey',
+                request_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PutKeyRequest.SerializeToString,
+                response_deserializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PutKeyResponse.FromString,
+                _registered_method=True)
+        self.GetKeys = channel.unary_unary(
+                '/refdesk.api.docstore.v1.DocstoreService/GetKeys',
+                request_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.GetKeysRequest.SerializeToString,
+                response_deserializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.GetKeysResponse.FromString,
+                _registered_method=True)
+        self.ListKeys = channel.unary_unary(
+                '/refdesk.api.docstore.v1.DocstoreService/ListKeys',
+                request_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.ListKeysRequest.SerializeToString,
+                response_deserializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.ListKeysResponse.FromString,
                 _registered_method=True)
 
 
@@ -216,6 +236,17 @@ class DocstoreServiceServicer:
         """SuggestPaths finds current paths like one that is not known, nearest first.
 
         Errors: UNAVAILABLE.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ResolveIds(self, request, context):
+        """ResolveIds finds what ids, sections' ids and content hashes begin with a prefix, among current documents, and answers per query in the order of
+        the request. It never chooses: what fits several things has several candidates.
+
+        Errors: INVALID_ARGUMENT for no project, a query of no known kind, no query or more than 64; UNAVAILABLE. A prefix that fits nothing, is not made
+        of hex digits, or has fewer than 4 of them, is a query without candidates.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -335,6 +366,33 @@ class DocstoreServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def PutKey(self, request, context):
+        """PutKey replaces an access key, conditional on its revision. Keys are never removed, so that an id is never given twice: they are revoked.
+
+        Errors: ALREADY_EXISTS when the revision is not the expected one; INVALID_ARGUMENT for a key without an id, a secret or a scope; UNAVAILABLE.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetKeys(self, request, context):
+        """GetKeys reads access keys by id, and answers per item in the order of the request; revoked and expired ones too.
+
+        Errors: INVALID_ARGUMENT for no id or more than 1024; UNAVAILABLE.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListKeys(self, request, context):
+        """ListKeys reads all access keys, ordered by id.
+
+        Errors: UNAVAILABLE.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_DocstoreServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -377,6 +435,11 @@ def add_DocstoreServiceServicer_to_server(servicer, server):
                     servicer.SuggestPaths,
                     request_deserializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.SuggestPathsRequest.FromString,
                     response_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.SuggestPathsResponse.SerializeToString,
+            ),
+            'ResolveIds': grpc.unary_unary_rpc_method_handler(
+                    servicer.ResolveIds,
+                    request_deserializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.ResolveIdsRequest.FromString,
+                    response_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.ResolveIdsResponse.SerializeToString,
             ),
             'GetStats': grpc.unary_unary_rpc_method_handler(
                     servicer.GetStats,
@@ -437,6 +500,21 @@ def add_DocstoreServiceServicer_to_server(servicer, server):
                     servicer.PutProject,
                     request_deserializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PutProjectRequest.FromString,
                     response_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PutProjectResponse.SerializeToString,
+            ),
+            'PutKey': grpc.unary_unary_rpc_method_handler(
+                    servicer.PutKey,
+                    request_deserializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PutKeyRequest.FromString,
+                    response_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PutKeyResponse.SerializeToString,
+            ),
+            'GetKeys': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetKeys,
+                    request_deserializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.GetKeysRequest.FromString,
+                    response_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.GetKeysResponse.SerializeToString,
+            ),
+            'ListKeys': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListKeys,
+                    request_deserializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.ListKeysRequest.FromString,
+                    response_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.ListKeysResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -659,6 +737,33 @@ class DocstoreService:
             '/refdesk.api.docstore.v1.DocstoreService/SuggestPaths',
             refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.SuggestPathsRequest.SerializeToString,
             refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.SuggestPathsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ResolveIds(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/refdesk.api.docstore.v1.DocstoreService/ResolveIds',
+            refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.ResolveIdsRequest.SerializeToString,
+            refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.ResolveIdsResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -983,6 +1088,87 @@ class DocstoreService:
             '/refdesk.api.docstore.v1.DocstoreService/PutProject',
             refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PutProjectRequest.SerializeToString,
             refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PutProjectResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PutKey(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/refdesk.api.docstore.v1.DocstoreService/PutKey',
+            refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PutKeyRequest.SerializeToString,
+            refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PutKeyResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetKeys(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/refdesk.api.docstore.v1.DocstoreService/GetKeys',
+            refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.GetKeysRequest.SerializeToString,
+            refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.GetKeysResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListKeys(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/refdesk.api.docstore.v1.DocstoreService/ListKeys',
+            refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.ListKeysRequest.SerializeToString,
+            refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.ListKeysResponse.FromString,
             options,
             channel_credentials,
             insecure,
