@@ -151,6 +151,22 @@ async def test_a_project_is_put_on_the_revision_that_was_read_only(store: Docume
     assert [project.slug for project in await store.list_projects()] == ["a", "b"]
 
 
+async def test_a_key_is_put_on_the_revision_that_was_read_only(store: DocumentStore) -> None:
+    one, other = (pb.AccessKey(key_id=digit * 12, project=PROJECT, name="one") for digit in "ba")
+    assert await store.get_keys([one.key_id]) == [None]
+    first = await store.put_key(one, 0)
+    assert first is not None
+    assert first.revision == 1
+    assert await store.put_key(one, 0) is None
+    await store.put_key(other, 0)
+    first.revoked_at_milliseconds = 7
+    second = await store.put_key(first, 1)
+    assert second is not None
+    assert (second.revision, second.revoked_at_milliseconds) == (2, 7)
+    assert await store.get_keys(["c" * 12, one.key_id]) == [None, second]
+    assert [key.key_id for key in await store.list_keys()] == [other.key_id, one.key_id]
+
+
 async def test_nothing_of_one_project_is_seen_from_another_even_by_the_same_path(store: DocumentStore) -> None:
     mine, theirs = make_record("g/a.md", "mine\n"), make_record("g/a.md", "theirs\n", project="other")
     await put(store, mine, theirs)

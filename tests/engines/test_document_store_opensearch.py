@@ -35,6 +35,8 @@ READS: dict[str, Call] = {
     "get_stats": lambda store: store.get_stats(PROJECT, GENERATION),
     "list_reports": lambda store: store.list_reports(PROJECT, "", 10),
     "get_project": lambda store: store.get_project("p"),
+    "get_keys": lambda store: store.get_keys(["0123456789ab"]),
+    "list_keys": lambda store: store.list_keys(),
     "list_projects": lambda store: store.list_projects(),
     "get_raw": lambda store: store.get_raw(PROJECT, "s", ["a"], with_content=True),
     "list_raw": lambda store: store.list_raw(PROJECT, "s", "", 10),
@@ -46,6 +48,7 @@ WRITES: dict[str, Call] = {
     "drop_heads": lambda store: store.drop_heads(PROJECT, GENERATION, 10),
     "report_documents": lambda store: store.report_documents(PROJECT, "g", [pb.Report(path="g/x")], [], 1),
     "put_project": lambda store: store.put_project(pb.Project(slug="p"), 0),
+    "put_key": lambda store: store.put_key(pb.AccessKey(key_id="0123456789ab"), 0),
     "put_raw": lambda store: store.put_raw([RawPut(pb.RawDocument(path="a", change_count=1), 0)], 1),
 }
 

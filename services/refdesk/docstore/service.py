@@ -261,6 +261,26 @@ class DocstoreService:
             )
         return pb.PutProjectResponse(project=project)
 
+    async def put_key(self, request: pb.PutKeyRequest) -> pb.PutKeyResponse:
+        """A conditional put of an access key."""
+        validation.check_key(request.key, request.expected_revision)
+        key = await self._store.put_key(request.key, request.expected_revision)
+        if key is None:
+            raise AlreadyExists(
+                f"key {request.key.key_id} does not have revision {request.expected_revision} any more; read it again"
+            )
+        return pb.PutKeyResponse(key=key)
+
+    async def get_keys(self, request: pb.GetKeysRequest) -> pb.GetKeysResponse:
+        """Access keys by id, an item for each."""
+        validation.check_count(request.key_ids, "key_ids", least=1)
+        found = await self._store.get_keys(list(request.key_ids))
+        return pb.GetKeysResponse(items=[pb.GetKeysItem(key=key) for key in found])
+
+    async def list_keys(self, request: pb.ListKeysRequest) -> pb.ListKeysResponse:
+        """All access keys."""
+        return pb.ListKeysResponse(keys=await self._store.list_keys())
+
 
 def _page_size(asked: int) -> int:
     return validation.choose_limit(asked, "page_size", default=PAGE_SIZE, most=MAX_PAGE_SIZE)

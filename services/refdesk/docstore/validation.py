@@ -138,3 +138,17 @@ def check_project(project: pb.Project, expected_revision: int) -> None:
     names = [source.name for source in project.sources]
     if len(set(names)) < len(names) or not all(names):
         raise InvalidArgument(f"sources of project {project.slug} must each have a name of their own")
+
+
+def check_key(key: pb.AccessKey, expected_revision: int) -> None:
+    """Raises: InvalidArgument for a key that nobody could use, or that would open more than it should."""
+    if not re.fullmatch(r"[0-9a-f]{12}", key.key_id):
+        raise InvalidArgument("key_id must be 12 hex digits")
+    if expected_revision < 0:
+        raise InvalidArgument("expected_revision must not be negative")
+    if key.scope not in pb.KeyScope.values() or key.scope == pb.KEY_SCOPE_UNSPECIFIED:
+        raise InvalidArgument(f"key {key.key_id} has no known scope; valid: read, publish, admin")
+    if (key.scope == pb.KEY_SCOPE_ADMIN) == bool(re.fullmatch(SLUG, key.project)):
+        raise InvalidArgument(f"key {key.key_id} must name one project, and none where its scope is admin")
+    if not 1 <= len(key.secrets) <= 2 or any(len(secret.sha256) != 32 for secret in key.secrets):
+        raise InvalidArgument(f"key {key.key_id} must have 1 or 2 secrets of 32 bytes")

@@ -112,6 +112,15 @@ class DocumentStore(RawStore, Protocol):
     async def put_project(self, project: pb.Project, expected_revision: int) -> pb.Project | None:
         """Puts a project if its revision is the expected one and returns it as it is now; None: it has another one."""
 
+    async def get_keys(self, key_ids: Sequence[str]) -> list[pb.AccessKey | None]:
+        """One item an id, in the order of the ids."""
+
+    async def list_keys(self) -> list[pb.AccessKey]:
+        """All access keys, ordered by id."""
+
+    async def put_key(self, key: pb.AccessKey, expected_revision: int) -> pb.AccessKey | None:
+        """Puts a key if its revision is the expected one and returns it as it is now; None: it has another one."""
+
 
 @dataclass(frozen=True)
 class View:

@@ -84,6 +84,8 @@ REPORTS = Index(
 
 PROJECTS = Index("projects", {"slug": _NAME, "revision": {"type": "long"}, "project": _BLOB})
 
+KEYS = Index("keys", {"key_id": _NAME, "revision": {"type": "long"}, "key": _BLOB})
+
 RAW = Index(
     "raw",
     {
@@ -98,4 +100,4 @@ RAW = Index(
     },
 )
 
-INDICES = (RECORDS, REPORTS, PROJECTS, RAW)
+INDICES = (RECORDS, REPORTS, PROJECTS, KEYS, RAW)

@@ -10,6 +10,7 @@ from refdesk.docstore.engines.interface import Unfinished, UnfinishedKey, View
 from refdesk.docstore.engines.opensearch import (
     catalog,
     hydration,
+    keys,
     listing,
     noting,
     putting,
@@ -18,7 +19,7 @@ from refdesk.docstore.engines.opensearch import (
     suggestions,
     tallies,
 )
-from refdesk.docstore.engines.opensearch.layout import INDICES, PROJECTS, RECORDS, REPORTS
+from refdesk.docstore.engines.opensearch.layout import INDICES, KEYS, PROJECTS, RECORDS, REPORTS
 from refdesk.docstore.engines.opensearch.raw import OpenSearchRawStore
 from refdesk.docstore.settings import DocstoreSettings
 from refdesk.engines.opensearch.address import Names
@@ -34,8 +35,8 @@ class OpenSearchStore(OpenSearchRawStore):
     def __init__(self, settings: DocstoreSettings) -> None:
         self._client = OpenSearchClient(settings.url, settings.opensearch, NAMES)
         self._cache = CutCache(settings.text_cache_bytes)
-        self._records, self._reports, self._projects = (
-            index.alias(self._client) for index in (RECORDS, REPORTS, PROJECTS)
+        self._records, self._reports, self._projects, self._keys = (
+            index.alias(self._client) for index in (RECORDS, REPORTS, PROJECTS, KEYS)
         )
 
     async def open(self) -> None:
@@ -137,3 +138,15 @@ class OpenSearchStore(OpenSearchRawStore):
     async def put_project(self, project: pb.Project, expected_revision: int) -> pb.Project | None:
         """The project as it is now, or None at a conflict."""
         return await catalog.put_project(self._client, self._projects, project, expected_revision)
+
+    async def get_keys(self, key_ids: Sequence[str]) -> list[pb.AccessKey | None]:
+        """One item an id."""
+        return await keys.get_keys(self._client, self._keys, key_ids)
+
+    async def list_keys(self) -> list[pb.AccessKey]:
+        """All keys by id."""
+        return await keys.list_keys(self._client, self._keys)
+
+    async def put_key(self, key: pb.AccessKey, expected_revision: int) -> pb.AccessKey | None:
+        """The key as it is now, or None at a conflict."""
+        return await keys.put_key(self._client, self._keys, key, expected_revision)

@@ -8,7 +8,7 @@ from pathlib import Path
 from refdesk.docstore.engines.sqlite.faults import damaged
 from refdesk.errors import InvalidArgument
 
-SCHEMA = 2
+SCHEMA = 3
 """Counts the changes to the tables."""
 MIN_READER = 1
 """The oldest SCHEMA whose release can read what this one writes."""
@@ -119,7 +119,7 @@ CREATE TABLE projects (
 """
 
 
-# What schema 2 has besides. Content stands last in a row: what reads the record alone then reads none of its pages.
+# What schemas 2 and 3 have besides. Content stands last in a row: what reads the record alone then reads none of its pages.
 ADDED = """
 CREATE TABLE IF NOT EXISTS raw_documents (
   project TEXT NOT NULL,
@@ -132,6 +132,12 @@ CREATE TABLE IF NOT EXISTS raw_documents (
   UNIQUE (project, source, path)
 );
 CREATE INDEX IF NOT EXISTS raw_documents_by_time ON raw_documents (project, source, put_at);
+
+CREATE TABLE IF NOT EXISTS access_keys (
+  key_id TEXT PRIMARY KEY,
+  revision INTEGER NOT NULL,
+  key BLOB NOT NULL
+) WITHOUT ROWID;
 """
 
 

@@ -12,6 +12,7 @@ from refdesk.docstore.engines.sqlite import (
     catalog,
     dropping,
     hydration,
+    keys,
     listing,
     noting,
     putting,
@@ -150,3 +151,15 @@ class SqliteStore(SqliteRawStore):
         return await self._connections.write(
             lambda connection: catalog.put_project(connection, project, expected_revision)
         )
+
+    async def get_keys(self, key_ids: Sequence[str]) -> list[pb.AccessKey | None]:
+        """One item an id."""
+        return await self._connections.read(lambda connection: keys.get_keys(connection, key_ids))
+
+    async def list_keys(self) -> list[pb.AccessKey]:
+        """All keys by id."""
+        return await self._connections.read(keys.list_keys)
+
+    async def put_key(self, key: pb.AccessKey, expected_revision: int) -> pb.AccessKey | None:
+        """The key as it is now, or None at a conflict."""
+        return await self._connections.write(lambda connection: keys.put_key(connection, key, expected_revision))
