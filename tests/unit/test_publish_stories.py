@@ -1,4 +1,4 @@
-"""Counterexamples to simpler protocols, replayed worker by worker: what each odd clause of the protocol prevents."""
+"""What reconciling finds and mends, told worker by worker; the stories of the protocol itself are in test_publish_counterexamples."""
 
 from __future__ import annotations
 
@@ -24,77 +24,6 @@ def record_now(desk: FakeDesk) -> pb.Document:
     copy = pb.Document()
     copy.CopyFrom(desk.docstore.records[ids.document_id(PROJECT, SOURCE, "a.md")])
     return copy
-
-
-@pytest.mark.parametrize("monotone", [True, False])
-async def test_a_late_write_never_lowers_a_stamp_so_no_late_sweep_takes_a_listed_chunk(monotone: bool) -> None:
-    desk = FakeDesk(monotone=monotone)
-    await desk.publish("a.md")
-    desk.source.write("a.md", page("alpha"))
-    late = desk.publisher()
-    prepared = await late.prepare([A])  # it has read r1
-    await desk.publish("a.md")
-    desk.source.remove("a.md")
-    await desk.publish("a.md")
-    emptied = record_now(desk)
-    desk.source.write("a.md", page("alpha"))
-    await desk.publish("a.md")
-    await late.write(prepared)
-    await desk.stores.sweep([emptied], ["made.c1"])  # a sweep that started before the text came back
-    assert (desk.unfounded() == []) is monotone
-
-
-async def test_a_slower_worker_with_older_content_conflicts_although_nothing_changed_in_the_end() -> None:
-    desk = FakeDesk()
-    desk.source.write("a.md", page("alpha"))
-    await desk.publish("a.md")
-    slow = desk.publisher()
-    desk.source.write("a.md", page("beta"))
-    prepared = await slow.prepare([A])
-    desk.source.write("a.md", page("alpha"))
-    await desk.publish("a.md")  # the same content as on record: it puts all the same
-    await slow.write(prepared)
-    assert "alpha" in record_now(desk).text
-    await desk.finish()
-    assert desk.differences() == []
-
-
-async def test_a_lost_note_sweeps_the_points_that_nobody_lists_any_more() -> None:
-    desk = FakeDesk()
-    desk.source.write("a.md", page("alpha"))
-    await desk.publish("a.md")
-    vectors = desk.vectors()
-    embed_texts = desk.embedder.embed_texts
-
-    async def edit_meanwhile(request: object) -> object:
-        desk.embedder.embed_texts = embed_texts  # type: ignore[method-assign]
-        desk.source.write("a.md", page("beta"))
-        await desk.publish("a.md")
-        return await embed_texts(request)  # type: ignore[arg-type]
-
-    desk.embedder.embed_texts = edit_meanwhile  # type: ignore[assignment,method-assign]
-    await vectors.work()
-    alive = {span.chunk_id for span in record_now(desk).heads[0].chunks}
-    assert not {one for one in desk.entries(VECTORS) if one not in alive | {record_now(desk).document_id}}
-    await desk.finish()
-    assert desk.differences() == []
-
-
-async def test_entries_of_a_crashed_worker_whose_event_was_lost_are_fenced_and_swept() -> None:
-    desk = FakeDesk()
-    desk.source.write("a.md", page("alpha"))
-    await desk.publish("a.md")
-    desk.source.write("a.md", page("beta"))
-    crashed = desk.publisher()
-    prepared = await crashed.prepare([A])
-    await crashed._write_words(prepared.works, prepared.generations)  # and then it is gone
-    desk.source.write("a.md", page("alpha"))
-    await desk.finish()
-    assert desk.differences() != []
-    findings = await desk.reconciler().run()
-    assert findings.fenced_count == 1
-    await desk.finish()
-    assert desk.differences() == []
 
 
 async def test_entries_of_a_document_that_was_never_recorded_are_removed() -> None:
