@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refdesk.errors import InvalidArgument
-from refdesk.gateway.arguments import INTEGER, TEXT, Argument, Tool
+from refdesk.gateway.arguments import BOOLEAN, INTEGER, NUMBER, TEXT, TEXTS, Argument, Tool
 from refdesk.gateway.surfaces.docs.tools import TOOLS
 
 TOOL = Tool(
@@ -24,6 +24,20 @@ TOOL = Tool(
     ),
     {},
 )
+KINDS = Tool(
+    "choose",
+    "Choose",
+    "Chooses.",
+    (
+        Argument("ids", TEXTS, "Which.", required=True, least=1, most=3),
+        Argument("sets", TEXTS, "Where.", most=2, options=("a", "b")),
+        Argument("mode", TEXT, "How.", default="x", options=("x", "y")),
+        Argument("share", NUMBER, "How good.", most=1),
+        Argument("whole", BOOLEAN, "All of it.", default=False),
+    ),
+    {},
+)
+NOTHING = Tool("look", "Look", "Looks.", (), {})
 
 
 def test_what_is_not_given_is_its_default_or_none() -> None:
@@ -71,6 +85,58 @@ def test_a_refusal_names_the_argument_and_what_is_valid(given_arguments: dict[st
     with pytest.raises(InvalidArgument) as refusal:
         TOOL.read(given_arguments)
     assert refusal.value.message == message
+
+
+def test_lists_choices_numbers_and_yes_or_no_are_read() -> None:
+    read = KINDS.read({"ids": ["1", "2"], "sets": [], "share": 0.5, "whole": True})
+    assert read == {"ids": ["1", "2"], "sets": None, "mode": "x", "share": 0.5, "whole": True}
+
+
+@pytest.mark.parametrize(
+    ("given_arguments", "message"),
+    [
+        ({}, "choose needs ids: a list of 1 to 3 texts"),
+        ({"ids": []}, "ids must be a list of 1 to 3 texts, not 0"),
+        ({"ids": ["1"] * 4}, "ids must be a list of 1 to 3 texts, not 4"),
+        ({"ids": "1"}, 'ids must be a list of 1 to 3 texts, not "1"'),
+        ({"ids": [1]}, "ids must be a list of 1 to 3 texts; one of them is 1"),
+        ({"ids": ["1", None]}, "ids must be a list of 1 to 3 texts; one of them is null"),
+        ({"ids": ["\ud800"]}, "ids holds half a character (a lone surrogate): send whole Unicode characters"),
+        ({"ids": ["1"], "sets": ["c"]}, 'sets must be a list of 0 to 2 texts among a, b; one of them is "c"'),
+        ({"ids": ["1"], "mode": "z"}, 'mode must be one of x, y, not "z"'),
+        ({"ids": ["1"], "mode": ["x"]}, "mode must be one of x, y, not a list"),
+        ({"ids": ["1"], "share": 1.1}, "share must be a number from 0 to 1, not 1.1"),
+        ({"ids": ["1"], "share": float("nan")}, "share must be a number from 0 to 1, not nan"),
+        ({"ids": ["1"], "share": True}, "share must be a number from 0 to 1, not true"),
+        ({"ids": ["1"], "whole": 1}, "whole must be true or false, not 1"),
+        ({"ids": ["1"], "whole": "yes"}, 'whole must be true or false, not "yes"'),
+    ],
+)
+def test_a_refusal_of_any_kind_says_what_is_valid(given_arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidArgument) as refusal:
+        KINDS.read(given_arguments)
+    assert refusal.value.message == message
+
+
+def test_a_tool_without_arguments_says_so() -> None:
+    with pytest.raises(InvalidArgument) as refusal:
+        NOTHING.read({"id": 1})
+    assert refusal.value.message == "look takes no arguments; call it without"
+
+
+def test_a_schema_bounds_lists_by_items_and_names_choices() -> None:
+    properties = KINDS.definition(structured=False)["inputSchema"]["properties"]
+    assert properties["ids"] == {
+        "type": "array",
+        "description": "Which.",
+        "items": {"type": "string"},
+        "minItems": 1,
+        "maxItems": 3,
+    }
+    assert properties["sets"]["items"] == {"type": "string", "enum": ["a", "b"]}
+    assert properties["mode"] == {"type": "string", "description": "How.", "enum": ["x", "y"], "default": "x"}
+    assert properties["share"] == {"type": "number", "description": "How good.", "minimum": 0, "maximum": 1}
+    assert properties["whole"] == {"type": "boolean", "description": "All of it.", "default": False}
 
 
 JSON = st.recursive(

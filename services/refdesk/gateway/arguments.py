@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from refdesk.errors import InvalidArgument
 
-TEXT, INTEGER = "string", "integer"
+TEXT, INTEGER, NUMBER, BOOLEAN, TEXTS = "string", "integer", "number", "boolean", "array"
 MOST_CHARACTERS = 16_384
 """Of any text: errors repeat what they refuse, and the longest that is right is a path of 4,096 bytes in a cursor."""
 NAME_CHARACTERS = 60
@@ -18,7 +18,10 @@ NAME_CHARACTERS = 60
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One argument; `least` and `most` bound an integer, or the characters of a text (0: no bound)."""
+    """One argument; `least` and `most` bound an integer or number, the characters of a text, the items of a list (0: no bound).
+
+    `options`: the texts that it may be, for a list the texts that its items may be; empty: any.
+    """
 
     name: str
     kind: str
@@ -26,7 +29,8 @@ class Argument:
     required: bool = False
     least: int = 0
     most: int = 0
-    default: int | None = None
+    default: int | float | bool | str | None = None
+    options: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,39 +102,64 @@ def check_text(name: str, text: str) -> None:
 
 def _property(argument: Argument) -> dict[str, Any]:
     shown: dict[str, Any] = {"type": argument.kind, "description": argument.description}
-    bounds = ("minimum", "maximum") if argument.kind == INTEGER else ("minLength", "maxLength")
-    if argument.kind == INTEGER or argument.least:
-        shown[bounds[0]] = argument.least
+    text = {"type": TEXT, **({"enum": list(argument.options)} if argument.options else {})}
+    if argument.kind == TEXTS:
+        shown["items"] = text
+    elif argument.options:
+        shown |= text
+    least, most = _BOUNDS[argument.kind]
+    if least and (argument.kind in (INTEGER, NUMBER) or argument.least):
+        shown[least] = argument.least
     if argument.most:
-        shown[bounds[1]] = argument.most
+        shown[most] = argument.most
     if argument.default is not None:
         shown["default"] = argument.default
     return shown
 
 
+_BOUNDS = {
+    TEXT: ("minLength", "maxLength"),
+    INTEGER: ("minimum", "maximum"),
+    NUMBER: ("minimum", "maximum"),
+    TEXTS: ("minItems", "maxItems"),
+    BOOLEAN: ("", ""),
+}
+
+
 def _read(tool: str, argument: Argument, value: Any) -> Any:
-    if value is None or (value == "" and not argument.required):
+    if value is None or (not argument.required and value in ("", [])):
         if argument.required:
             raise InvalidArgument(f"{tool} needs {argument.name}: {_takes(argument)}")
         return argument.default
-    if argument.kind == INTEGER:
-        return _read_integer(argument, value)
-    return _read_text(argument, value)
+    return _READERS[argument.kind](argument, value)
 
 
 def _read_integer(argument: Argument, value: Any) -> int:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise InvalidArgument(f"{argument.name} must be {_takes(argument)}, not {_shown(value)}")
-    if value < argument.least or (argument.most and value > argument.most):
-        raise InvalidArgument(f"{argument.name} must be {_takes(argument)}, not {_shown(value)}")
+    if not isinstance(value, int):
+        raise _refusal(argument, value)
+    return int(_read_number(argument, value))
+
+
+def _read_number(argument: Argument, value: Any) -> float:
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        raise _refusal(argument, value)
+    # Not the other way round: what is no number at all compares with nothing.
+    if not value >= argument.least or (argument.most and not value <= argument.most):
+        raise _refusal(argument, value)
+    return value
+
+
+def _read_boolean(argument: Argument, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise _refusal(argument, value)
     return value
 
 
 def _read_text(argument: Argument, value: Any) -> str:
-    if not isinstance(value, str):
-        raise InvalidArgument(f"{argument.name} must be {_takes(argument)}, not {_shown(value)}")
+    if not isinstance(value, str) or (argument.options and value not in argument.options):
+        raise _refusal(argument, value)
     if argument.most and len(value) > argument.most:
         raise InvalidArgument(f"{argument.name} must be {_takes(argument)}, not {len(value):,} characters")
     check_text(argument.name, value)
@@ -139,12 +168,49 @@ def _read_text(argument: Argument, value: Any) -> str:
     return value
 
 
+def _read_texts(argument: Argument, value: Any) -> list[str]:
+    if not isinstance(value, list):
+        raise _refusal(argument, value)
+    if len(value) < argument.least or (argument.most and len(value) > argument.most):
+        raise InvalidArgument(f"{argument.name} must be {_takes(argument)}, not {len(value):,}")
+    for item in value:
+        if not isinstance(item, str) or (argument.options and item not in argument.options):
+            raise InvalidArgument(f"{argument.name} must be {_takes(argument)}; one of them is {_shown(item)}")
+        check_text(argument.name, item)
+    return value
+
+
+_READERS: Mapping[str, Callable[[Argument, Any], Any]] = {
+    TEXT: _read_text,
+    INTEGER: _read_integer,
+    NUMBER: _read_number,
+    BOOLEAN: _read_boolean,
+    TEXTS: _read_texts,
+}
+
+
+def _refusal(argument: Argument, value: Any) -> InvalidArgument:
+    return InvalidArgument(f"{argument.name} must be {_takes(argument)}, not {_shown(value)}")
+
+
 def _takes(argument: Argument) -> str:
+    least, most = argument.least, argument.most
     if argument.kind == INTEGER:
-        return f"an integer from {argument.least} to {argument.most}" if argument.most else "an integer from 0"
-    if argument.most:
-        return f"a text of {argument.least} to {argument.most:,} characters"
-    return "a text"
+        return f"an integer from {least} to {most}" if most else f"an integer from {least}"
+    if argument.kind == NUMBER:
+        return f"a number from {least} to {most}" if most else f"a number from {least}"
+    if argument.kind == BOOLEAN:
+        return "true or false"
+    if argument.kind == TEXTS:
+        number = f" of {least} to {most}" if most else ""
+        return f"a list{number}{' of' if not number else ''} texts{_among(argument)}"
+    if argument.options:
+        return f"one of {', '.join(argument.options)}"
+    return f"a text of {least} to {most:,} characters" if most else "a text"
+
+
+def _among(argument: Argument) -> str:
+    return f" among {', '.join(argument.options)}" if argument.options else ""
 
 
 def _shown(value: Any) -> str:
@@ -152,11 +218,15 @@ def _shown(value: Any) -> str:
         return f'"{value[:40]}"'
     if isinstance(value, (bool, int, float)):
         return str(value).lower()[:40]
+    if value is None:
+        return "null"
     return "a list" if isinstance(value, list) else "an object"
 
 
 def _unknown(tool: str, name: str, names: Sequence[str]) -> str:
     name = name[:NAME_CHARACTERS]
+    if not names:
+        return f"{tool} takes no arguments; call it without"
     near = difflib.get_close_matches(name, names, n=1)
     hint = f" (did you mean {near[0]}?)" if near else ""
     taken = " ".join(name.split())
