@@ -599,7 +599,7 @@ class DropHeadsResponse(_message.Message):
     def __init__(self, dropped_count: _Optional[int] = ...) -> None: ...
 
 class Project(_message.Message):
-    __slots__ = ("slug", "description", "surfaces", "model_id", "live_generation", "followed_generations", "floor_cosine", "floor_coverage", "sources", "structured_output", "revision", "building_generation", "hold_switch", "rollback_generations", "dropped_generations")
+    __slots__ = ("slug", "description", "surfaces", "model_id", "live_generation", "followed_generations", "floor_cosine", "floor_coverage", "sources", "structured_output", "revision", "building_generation", "hold_switch", "rollback_generations", "dropped_generations", "title", "public_search")
     SLUG_FIELD_NUMBER: _ClassVar[int]
     DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
     SURFACES_FIELD_NUMBER: _ClassVar[int]
@@ -615,6 +615,8 @@ class Project(_message.Message):
     HOLD_SWITCH_FIELD_NUMBER: _ClassVar[int]
     ROLLBACK_GENERATIONS_FIELD_NUMBER: _ClassVar[int]
     DROPPED_GENERATIONS_FIELD_NUMBER: _ClassVar[int]
+    TITLE_FIELD_NUMBER: _ClassVar[int]
+    PUBLIC_SEARCH_FIELD_NUMBER: _ClassVar[int]
     slug: str
     description: str
     surfaces: _containers.RepeatedScalarFieldContainer[str]
@@ -630,7 +632,15 @@ class Project(_message.Message):
     hold_switch: bool
     rollback_generations: _containers.RepeatedCompositeFieldContainer[RollbackGeneration]
     dropped_generations: _containers.RepeatedCompositeFieldContainer[DroppedGeneration]
-    def __init__(self, slug: _Optional[str] = ..., description: _Optional[str] = ..., surfaces: _Optional[_Iterable[str]] = ..., model_id: _Optional[str] = ..., live_generation: _Optional[str] = ..., followed_generations: _Optional[_Iterable[str]] = ..., floor_cosine: _Optional[float] = ..., floor_coverage: _Optional[float] = ..., sources: _Optional[_Iterable[_Union[Source, _Mapping]]] = ..., structured_output: _Optional[bool] = ..., revision: _Optional[int] = ..., building_generation: _Optional[str] = ..., hold_switch: _Optional[bool] = ..., rollback_generations: _Optional[_Iterable[_Union[RollbackGeneration, _Mapping]]] = ..., dropped_generations: _Optional[_Iterable[_Union[DroppedGeneration, _Mapping]]] = ...) -> None: ...
+    title: str
+    public_search: PublicSearch
+    def __init__(self, slug: _Optional[str] = ..., description: _Optional[str] = ..., surfaces: _Optional[_Iterable[str]] = ..., model_id: _Optional[str] = ..., live_generation: _Optional[str] = ..., followed_generations: _Optional[_Iterable[str]] = ..., floor_cosine: _Optional[float] = ..., floor_coverage: _Optional[float] = ..., sources: _Optional[_Iterable[_Union[Source, _Mapping]]] = ..., structured_output: _Optional[bool] = ..., revision: _Optional[int] = ..., building_generation: _Optional[str] = ..., hold_switch: _Optional[bool] = ..., rollback_generations: _Optional[_Iterable[_Union[RollbackGeneration, _Mapping]]] = ..., dropped_generations: _Optional[_Iterable[_Union[DroppedGeneration, _Mapping]]] = ..., title: _Optional[str] = ..., public_search: _Optional[_Union[PublicSearch, _Mapping]] = ...) -> None: ...
+
+class PublicSearch(_message.Message):
+    __slots__ = ("origins",)
+    ORIGINS_FIELD_NUMBER: _ClassVar[int]
+    origins: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, origins: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class RollbackGeneration(_message.Message):
     __slots__ = ("generation", "until_milliseconds")
@@ -651,20 +661,78 @@ class DroppedGeneration(_message.Message):
     def __init__(self, generation: _Optional[str] = ..., since_milliseconds: _Optional[int] = ..., dropped_once: _Optional[bool] = ...) -> None: ...
 
 class Source(_message.Message):
-    __slots__ = ("name", "kind", "location", "type", "description", "base_url")
+    __slots__ = ("name", "kind", "location", "type", "description", "base_url", "title")
     NAME_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
     LOCATION_FIELD_NUMBER: _ClassVar[int]
     TYPE_FIELD_NUMBER: _ClassVar[int]
     DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
     BASE_URL_FIELD_NUMBER: _ClassVar[int]
+    TITLE_FIELD_NUMBER: _ClassVar[int]
     name: str
     kind: str
     location: str
     type: str
     description: str
     base_url: str
-    def __init__(self, name: _Optional[str] = ..., kind: _Optional[str] = ..., location: _Optional[str] = ..., type: _Optional[str] = ..., description: _Optional[str] = ..., base_url: _Optional[str] = ...) -> None: ...
+    title: str
+    def __init__(self, name: _Optional[str] = ..., kind: _Optional[str] = ..., location: _Optional[str] = ..., type: _Optional[str] = ..., description: _Optional[str] = ..., base_url: _Optional[str] = ..., title: _Optional[str] = ...) -> None: ...
+
+class Menu(_message.Message):
+    __slots__ = ("nodes", "content_hash")
+    NODES_FIELD_NUMBER: _ClassVar[int]
+    CONTENT_HASH_FIELD_NUMBER: _ClassVar[int]
+    nodes: _containers.RepeatedCompositeFieldContainer[MenuNode]
+    content_hash: str
+    def __init__(self, nodes: _Optional[_Iterable[_Union[MenuNode, _Mapping]]] = ..., content_hash: _Optional[str] = ...) -> None: ...
+
+class MenuNode(_message.Message):
+    __slots__ = ("title", "page", "href", "method", "folder", "children")
+    TITLE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_FIELD_NUMBER: _ClassVar[int]
+    HREF_FIELD_NUMBER: _ClassVar[int]
+    METHOD_FIELD_NUMBER: _ClassVar[int]
+    FOLDER_FIELD_NUMBER: _ClassVar[int]
+    CHILDREN_FIELD_NUMBER: _ClassVar[int]
+    title: str
+    page: str
+    href: str
+    method: str
+    folder: str
+    children: _containers.RepeatedCompositeFieldContainer[MenuNode]
+    def __init__(self, title: _Optional[str] = ..., page: _Optional[str] = ..., href: _Optional[str] = ..., method: _Optional[str] = ..., folder: _Optional[str] = ..., children: _Optional[_Iterable[_Union[MenuNode, _Mapping]]] = ...) -> None: ...
+
+class PutMenuRequest(_message.Message):
+    __slots__ = ("project", "source", "menu")
+    PROJECT_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    MENU_FIELD_NUMBER: _ClassVar[int]
+    project: str
+    source: str
+    menu: Menu
+    def __init__(self, project: _Optional[str] = ..., source: _Optional[str] = ..., menu: _Optional[_Union[Menu, _Mapping]] = ...) -> None: ...
+
+class PutMenuResponse(_message.Message):
+    __slots__ = ("changed",)
+    CHANGED_FIELD_NUMBER: _ClassVar[int]
+    changed: bool
+    def __init__(self, changed: _Optional[bool] = ...) -> None: ...
+
+class GetMenusRequest(_message.Message):
+    __slots__ = ("project", "sources", "without_nodes")
+    PROJECT_FIELD_NUMBER: _ClassVar[int]
+    SOURCES_FIELD_NUMBER: _ClassVar[int]
+    WITHOUT_NODES_FIELD_NUMBER: _ClassVar[int]
+    project: str
+    sources: _containers.RepeatedScalarFieldContainer[str]
+    without_nodes: bool
+    def __init__(self, project: _Optional[str] = ..., sources: _Optional[_Iterable[str]] = ..., without_nodes: _Optional[bool] = ...) -> None: ...
+
+class GetMenusResponse(_message.Message):
+    __slots__ = ("menus",)
+    MENUS_FIELD_NUMBER: _ClassVar[int]
+    menus: _containers.RepeatedCompositeFieldContainer[Menu]
+    def __init__(self, menus: _Optional[_Iterable[_Union[Menu, _Mapping]]] = ...) -> None: ...
 
 class GetProjectRequest(_message.Message):
     __slots__ = ("project",)

@@ -143,6 +143,16 @@ class DocstoreServiceStub:
                 request_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PutProjectRequest.SerializeToString,
                 response_deserializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PutProjectResponse.FromString,
                 _registered_method=True)
+        self.PutMenu = channel.unary_unary(
+                '/refdesk.api.docstore.v1.DocstoreService/PutMenu',
+                request_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PutMenuRequest.SerializeToString,
+                response_deserializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PutMenuResponse.FromString,
+                _registered_method=True)
+        self.GetMenus = channel.unary_unary(
+                '/refdesk.api.docstore.v1.DocstoreService/GetMenus',
+                request_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.GetMenusRequest.SerializeToString,
+                response_deserializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.GetMenusResponse.FromString,
+                _registered_method=True)
         self.PutKey = channel.unary_unary(
                 '/refdesk.api.docstore.v1.DocstoreService/PutKey',
                 request_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PutKeyRequest.SerializeToString,
@@ -366,6 +376,24 @@ class DocstoreServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def PutMenu(self, request, context):
+        """PutMenu replaces the menu of a source, the last writer wins; one without nodes is the same as none.
+
+        Errors: INVALID_ARGUMENT for no project or source, more than 20000 nodes or 20 levels, or more than 2 MiB; UNAVAILABLE.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetMenus(self, request, context):
+        """GetMenus reads menus of a project's sources, and answers per item in the order of the request.
+
+        Errors: INVALID_ARGUMENT for no project, no source or more than 1024; UNAVAILABLE.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def PutKey(self, request, context):
         """PutKey replaces an access key, conditional on its revision. Keys are never removed, so that an id is never given twice: they are revoked.
 
@@ -500,6 +528,16 @@ def add_DocstoreServiceServicer_to_server(servicer, server):
                     servicer.PutProject,
                     request_deserializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PutProjectRequest.FromString,
                     response_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PutProjectResponse.SerializeToString,
+            ),
+            'PutMenu': grpc.unary_unary_rpc_method_handler(
+                    servicer.PutMenu,
+                    request_deserializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PutMenuRequest.FromString,
+                    response_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PutMenuResponse.SerializeToString,
+            ),
+            'GetMenus': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetMenus,
+                    request_deserializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.GetMenusRequest.FromString,
+                    response_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.GetMenusResponse.SerializeToString,
             ),
             'PutKey': grpc.unary_unary_rpc_method_handler(
                     servicer.PutKey,
@@ -1088,6 +1126,60 @@ class DocstoreService:
             '/refdesk.api.docstore.v1.DocstoreService/PutProject',
             refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PutProjectRequest.SerializeToString,
             refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PutProjectResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PutMenu(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/refdesk.api.docstore.v1.DocstoreService/PutMenu',
+            refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PutMenuRequest.SerializeToString,
+            refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PutMenuResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetMenus(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/refdesk.api.docstore.v1.DocstoreService/GetMenus',
+            refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.GetMenusRequest.SerializeToString,
+            refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.GetMenusResponse.FromString,
             options,
             channel_credentials,
             insecure,
