@@ -11,6 +11,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from refdesk.cli_generation import generation_app
+from refdesk.cli_key import key_app
 from refdesk.errors import RefdeskError
 
 app = typer.Typer(
@@ -29,7 +30,9 @@ Project = Annotated[str, typer.Option(help="Project slug.")]
 def up(
     docs: Annotated[str, typer.Option(help="Folder of documents.")] = "",
     data: Annotated[str, typer.Option(help="Folder of the index.")] = "",
-    host: Annotated[str, typer.Option(help="Address to listen on; loopback only.")] = "127.0.0.1",
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; on any but loopback callers need keys.")
+    ] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to listen on.", min=0, max=65535)] = 8080,
     model: Annotated[str, typer.Option(help="Model id, or a folder with an ONNX model.")] = "",
     config: Config = "",
@@ -209,6 +212,7 @@ def _fail(message: str) -> NoReturn:
 
 
 app.add_typer(generation_app(_call), name="generation")
+app.add_typer(key_app(_call), name="key")
 
 if __name__ == "__main__":
     main()

@@ -13,6 +13,8 @@ from refdesk.errors import InvalidArgument, NotFound
 
 FOLDER = ".refdesk"
 NOTE = "desk.json"
+ADMIN_KEY = "admin.key"
+"""Within the data folder of a desk that can be reached from outside."""
 UNNAMED_DATA = Path(FOLDER) / "desk"
 """Where an index lives that no folder of documents names."""
 
@@ -80,9 +82,24 @@ def find_url() -> str:
         if not re.match(r"https?://[^/\s]", url):
             raise InvalidArgument(f"REFDESK_URL is {url}: make it an address, such as http://127.0.0.1:8080")
         return url.rstrip("/")
-    notes = sorted(Path(FOLDER).glob(f"*/{NOTE}"), key=lambda path: path.stat().st_mtime, reverse=True)
-    for note in notes:
-        desk = read_note(note.parent)
-        if desk is not None and desk.runs:
-            return desk.url
+    if desk := _running_desk():
+        return desk.url
     raise NotFound("no desk runs here: start one with `make up` (or `refdesk up`), or set REFDESK_URL to its address")
+
+
+def find_admin_key() -> str:
+    """The admin's secret for the desk to ask: REFDESK_ADMIN_KEY, else what a running desk of this folder keeps; "" without one."""
+    if given := os.environ.get("REFDESK_ADMIN_KEY", "").strip():
+        return given
+    desk = None if os.environ.get("REFDESK_URL") else _running_desk()
+    try:
+        return (Path(desk.data) / ADMIN_KEY).read_text(encoding="utf-8").strip() if desk else ""
+    except OSError:
+        return ""
+
+
+def _running_desk() -> Desk | None:
+    """The newest running desk of this folder's data folders."""
+    notes = sorted(Path(FOLDER).glob(f"*/{NOTE}"), key=lambda path: path.stat().st_mtime, reverse=True)
+    desks = (read_note(note.parent) for note in notes)
+    return next((desk for desk in desks if desk is not None and desk.runs), None)

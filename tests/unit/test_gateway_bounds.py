@@ -7,7 +7,6 @@ import contextlib
 import json
 
 import pytest
-from pydantic import ValidationError
 
 from refdesk import errors
 from refdesk.gateway.admission import Admission
@@ -186,9 +185,15 @@ def test_only_our_own_pages_may_call(origin: str, allowed: bool) -> None:
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "docs.example.com", ""])
-def test_an_address_that_can_be_reached_from_outside_is_refused(host: str) -> None:
-    with pytest.raises(ValidationError, match="there are no keys yet: use"):
-        GatewaySettings(host=host)
+def test_on_an_address_that_can_be_reached_from_outside_keys_are_needed(host: str) -> None:
+    assert GatewaySettings(host=host).requires_keys
+    assert GatewaySettings(operator_listen=f"{host}:8081").operator_requires_keys
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost"])
+def test_on_loopback_no_key_is_needed(host: str) -> None:
+    assert not GatewaySettings(host=host).requires_keys
+    assert not GatewaySettings(operator_listen=f"[{host}]:0" if ":" in host else f"{host}:0").operator_requires_keys
 
 
 @pytest.mark.parametrize(

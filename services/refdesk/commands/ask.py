@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from mcp import Client
 from mcp.types import TextContent
 
+from refdesk.commands.connecting import connect
 from refdesk.desk import find_url
 from refdesk.errors import InvalidArgument, Unavailable
 
@@ -28,7 +28,7 @@ async def call(tool: str, arguments: dict[str, Any]) -> tuple[str, bool]:
     """
     url = f"{find_url()}/mcp"
     try:
-        async with Client(url) as client:
+        async with connect(url) as client:
             result = await client.call_tool(tool, arguments)
     except (OSError, ExceptionGroup):
         raise Unavailable(f"the desk at {url} does not answer: is it still running?") from None

@@ -12,7 +12,7 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
-from refdesk.commands.status import failed_as, operator_url
+from refdesk.commands.status import failed_as, operator_request
 from refdesk.errors import AlreadyExists, InvalidArgument, Unavailable
 
 TIMEOUT_SECONDS = 600.0
@@ -29,7 +29,7 @@ def take_backup(path: Path) -> int:
     part = path.with_name(f"{path.name}.part")
     try:
         with (
-            urllib.request.urlopen(operator_url("backup"), timeout=TIMEOUT_SECONDS) as answer,
+            urllib.request.urlopen(operator_request("backup"), timeout=TIMEOUT_SECONDS) as answer,
             gzip.open(part, "wb") as file,
         ):
             shutil.copyfileobj(answer, file, PIECE_BYTES)
@@ -47,7 +47,7 @@ def give_back(path: Path) -> dict[str, Any]:
 
     Raises: InvalidArgument where the file is no backup; NotFound where no desk runs; Unavailable.
     """
-    request = urllib.request.Request(operator_url("restore"), _pieces(path), method="POST")
+    request = operator_request("restore", _pieces(path), post=True)
     try:
         with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as answer:
             return dict(json.load(answer))

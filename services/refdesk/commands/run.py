@@ -46,11 +46,16 @@ async def run(target: str, config: str) -> None:
 
 
 def _build_operator(app: App) -> Starlette:
-    from refdesk.gateway.comparing import Comparison  # only the gateway's process has a use for these
+    from refdesk.gateway.admins import Admins  # only the gateway's process has a use for these
+    from refdesk.gateway.comparing import Comparison
     from refdesk.gateway.operator import build_operator
 
-    docstore = app.hold("docstore")
-    return build_operator(docstore, app.hold("ingest"), Comparison(docstore, app.hold("search"), app.hold("embedder")))
+    docstore, gateway = app.hold("docstore"), app.settings.gateway
+    admins = None
+    if gateway.operator_requires_keys:
+        admins = Admins(app.services["gateway"].callers, [Path(file) for file in gateway.admin_key_files])
+    comparison = Comparison(docstore, app.hold("search"), app.hold("embedder"))
+    return build_operator(docstore, app.hold("ingest"), comparison, admins)
 
 
 def _bind_operator(listen: str) -> socket.socket:

@@ -9,12 +9,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from refdesk.commands.generation_lines import generation_lines
-from refdesk.desk import find_url
-from refdesk.errors import InvalidArgument, NotFound, RefdeskError, Unavailable
+from refdesk.desk import find_admin_key, find_url
+from refdesk.errors import InvalidArgument, NotFound, PermissionDenied, RefdeskError, Unauthenticated, Unavailable
 from refdesk.gateway.operator import PREFIX
 
 TIMEOUT_SECONDS = 120.0
-REASONS: dict[int, type[RefdeskError]] = {400: InvalidArgument, 404: NotFound}
+REASONS: dict[int, type[RefdeskError]] = {
+    400: InvalidArgument,
+    401: Unauthenticated,
+    403: PermissionDenied,
+    404: NotFound,
+}
 
 
 def operate(path: str, *, post: bool = False, body: Any = None) -> dict[str, Any]:
@@ -22,9 +27,9 @@ def operate(path: str, *, post: bool = False, body: Any = None) -> dict[str, Any
 
     Raises: NotFound where no desk runs or it knows no such thing; Unavailable when it does not answer.
     """
-    url = operator_url(path)
     data = json.dumps(body).encode() if body is not None else None
-    request = urllib.request.Request(url, data, method="POST" if post else "GET")
+    request = operator_request(path, data, post=post)
+    url = request.full_url
     try:
         with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as answer:
             return dict(json.load(answer))
@@ -34,9 +39,15 @@ def operate(path: str, *, post: bool = False, body: Any = None) -> dict[str, Any
         raise Unavailable(f"the desk at {url.removesuffix(path)} does not answer: is it still running?") from None
 
 
-def operator_url(path: str) -> str:
-    """Address of a path of the operator API of the running desk. Raises: NotFound where none runs."""
-    return f"{find_url()}{PREFIX}/{path}"
+def operator_request(path: str, data: Any = None, *, post: bool = False) -> urllib.request.Request:
+    """A request to a path of the operator API of the running desk, with the admin's key where one is known.
+
+    Raises: NotFound where no desk runs.
+    """
+    secret = find_admin_key()
+    headers = {"Authorization": f"Bearer {secret}"} if secret else {}
+    url = f"{find_url()}{PREFIX}/{path}"
+    return urllib.request.Request(url, data, headers, method="POST" if post else "GET")
 
 
 def failed_as(failure: urllib.error.HTTPError) -> RefdeskError:

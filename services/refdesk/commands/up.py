@@ -19,6 +19,7 @@ from refdesk.desk import UNNAMED_DATA, Desk, default_data, remove_note, source_n
 from refdesk.embedder.models import find_model, find_models
 from refdesk.embedder.registry import ENTRIES
 from refdesk.errors import InvalidArgument
+from refdesk.gateway.admins import Admins, ensure_admin_key
 from refdesk.gateway.comparing import Comparison
 from refdesk.gateway.operator import beside, build_operator
 from refdesk.settings import Settings, load_here
@@ -54,11 +55,15 @@ async def up(options: UpOptions) -> None:
             remove_index(data)
         write_declared(data, declared(settings))
         app = App(settings, data)
-        desk = Desk(f"http://{options.host}:{listener.getsockname()[1]}", os.getpid(), str(data))
+        desk = Desk(address(options.host, listener.getsockname()[1]), os.getpid(), str(data))
         progress = Progress(app, desk)
         stop = stop_signal()
         docstore, search, embedder = (app.hold(component) for component in ("docstore", "search", "embedder"))
-        operator = build_operator(docstore, app.hold("ingest"), Comparison(docstore, search, embedder))
+        admins = None
+        if settings.gateway.requires_keys:
+            files = [ensure_admin_key(data), *map(Path, settings.gateway.admin_key_files)]
+            admins = Admins(app.services["gateway"].callers, files)
+        operator = build_operator(docstore, app.hold("ingest"), Comparison(docstore, search, embedder), admins)
         async with served(beside(app.services["gateway"].app, operator), listener):
             try:
                 await start(app)
@@ -69,6 +74,12 @@ async def up(options: UpOptions) -> None:
                 remove_note(desk)
                 progress.say("stopping …")
         await app.close()
+
+
+def address(host: str, port: int) -> str:
+    """Where this machine's own commands find a desk that listens on a host."""
+    name = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(host, host)
+    return f"http://{f'[{name}]' if ':' in name else name}:{port}"
 
 
 async def follow_until(stop: asyncio.Event, progress: Progress) -> None:

@@ -14,12 +14,15 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from refdesk import errors
+from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.gateway import exchange
 from refdesk.gateway.admission import Admission
+from refdesk.gateway.callers import Callers
 from refdesk.gateway.failures import explain, problem_headers, status_code
 from refdesk.gateway.messages import INVALID_REQUEST, SERVER_ERROR, Flaw, error_body, read_message
 from refdesk.gateway.origins import Origins
-from refdesk.gateway.server import TARGET_KEY, Handlers
+from refdesk.gateway.presence import while_client_waits
+from refdesk.gateway.server import KEY_KEY, TARGET_KEY, Handlers
 from refdesk.gateway.settings import GatewaySettings
 from refdesk.gateway.targets import Targets
 
@@ -29,12 +32,13 @@ JSON, EVENTS = "application/json", "text/event-stream"
 class McpEndpoint:
     """Serves both protocol eras, without sessions: every POST stands for itself and nothing needs a standing stream."""
 
-    def __init__(self, settings: GatewaySettings, targets: Targets) -> None:
+    def __init__(self, settings: GatewaySettings, targets: Targets, callers: Callers) -> None:
         self._settings = settings
+        self._callers = callers
         self._targets = targets
         self._server = Handlers(settings.deadline_seconds).build()
-        self._admission = Admission(settings.concurrent_calls, settings.queued_calls)
-        self._origins = Origins(settings.allowed_hosts, settings.allowed_origins)
+        self.admission = Admission(settings.concurrent_calls, settings.queued_calls, settings.queued_seconds)
+        self._origins = Origins(settings.allowed_hosts, settings.allowed_origins, any_host=settings.answers_any_host)
         self._manager: StreamableHTTPSessionManager | None = None
 
     @contextlib.asynccontextmanager
@@ -70,7 +74,7 @@ class McpEndpoint:
             await _json_error(400, message.code, message.message, message.request_id)(scope, receive, send)
             return
         try:
-            async with self._admission:
+            async with while_client_waits(receive), self.admission:
                 await self._serve(scope, body, message, receive, send)
         except errors.RefdeskError as error:
             await _failure(error, message.get("id"))(scope, receive, send)
@@ -78,13 +82,15 @@ class McpEndpoint:
     async def _serve(self, scope: Scope, body: bytes, message: Mapping[str, Any], receive: Receive, send: Send) -> None:
         """Hands the request on.
 
-        Raises: NotFound for an address that nothing is served at; Unavailable before the start.
+        Raises: NotFound for an address that nothing is served at; Unavailable before the start; what keeps a caller out.
         """
         if self._manager is None:
             raise errors.Unavailable("the gateway is starting")
+        key = await self._callers.identify(Headers(scope=scope).get("authorization", ""), docstore_api.KEY_SCOPE_READ)
         parameters = scope.get("path_params", {})
         try:
-            target: Any = await self._targets.resolve(parameters.get("project", ""), parameters.get("surface", ""))
+            names = parameters.get("project", ""), parameters.get("surface", "")
+            target: Any = await self._targets.resolve(*names, key)
         except errors.NotFound:
             raise
         except errors.RefdeskError as error:
@@ -95,7 +101,7 @@ class McpEndpoint:
         if accepts_events and not accepts_json:
             headers = _accepting_json(headers)
             send = _as_events(send)
-        scope = {**scope, "headers": headers, TARGET_KEY: target}
+        scope = {**scope, "headers": headers, TARGET_KEY: target, KEY_KEY: key.key_id if key else ""}
         version = Headers(raw=headers).get(MCP_PROTOCOL_VERSION_HEADER)
         if exchange.takes(version, message):
             answer = await exchange.answer(self._server, Request(scope), version, message)

@@ -36,21 +36,15 @@ Allow = Callable[[Request, str], Awaitable[None]]
 """Whether a request may publish to a project. Raises: Unauthenticated, PermissionDenied, NotFound."""
 
 
-async def allow_everybody(_request: Request, _project: str) -> None:
-    """On loopback no key is asked for; the gateway listens nowhere else until there are keys."""
-
-
 class EventsEndpoint:
     """Takes events in: what is pushed goes to docstore, what is hinted at to ingest."""
 
-    def __init__(
-        self, settings: GatewaySettings, docstore: Docstore, ingest: Ingest | None, *, allow: Allow = allow_everybody
-    ) -> None:
+    def __init__(self, settings: GatewaySettings, docstore: Docstore, ingest: Ingest | None, *, allow: Allow) -> None:
         self._settings = settings
         self._docstore = docstore
         self._ingest = ingest
         self._allow = allow
-        self._origins = Origins(settings.allowed_hosts, settings.allowed_origins)
+        self._origins = Origins(settings.allowed_hosts, settings.allowed_origins, any_host=settings.answers_any_host)
         self._admission = Admission(settings.concurrent_pushes, 2 * settings.concurrent_pushes)
         self.hints = Hints(ingest)
 

@@ -54,6 +54,8 @@ def status_code(error: errors.RefdeskError) -> int:
 
 def problem_headers(error: errors.RefdeskError) -> dict[str, str]:
     """Headers that go with an error over HTTP."""
+    if isinstance(error, errors.Unauthenticated):
+        return {"WWW-Authenticate": 'Bearer realm="refdesk"'}
     return {"Retry-After": str(retry_seconds(error))} if may_pass_later(error) else {}
 
 

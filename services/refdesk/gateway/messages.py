@@ -34,6 +34,12 @@ def read_message(body: bytes) -> dict[str, Any] | Flaw:
     return _flaw_of(message, request_id) or message
 
 
+def read_id(body: bytes) -> str | int | None:
+    """The id of the request in a body; None where there is none, or no request."""
+    message = read_message(body) if body else None
+    return message.request_id if isinstance(message, Flaw) else message.get("id") if message else None
+
+
 def error_body(code: int, message: str, request_id: str | int | None) -> bytes:
     """A JSON-RPC error as bytes; an id that is not known is null."""
     return json.dumps({"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": message}}).encode()

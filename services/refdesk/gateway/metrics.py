@@ -22,6 +22,9 @@ NO_GOOD_MATCH = Counter("refdesk_gateway_no_good_match_total", "Searches that di
 STALE_HITS = Counter("refdesk_gateway_stale_hits_total", "Hits dropped because no record lists them any more.")
 REPEATED_SEARCHES = Counter("refdesk_gateway_repeated_searches_total", "Searches run once more for stale hits.")
 REFUSED_CALLS = Counter("refdesk_gateway_refused_calls_total", "Calls refused because too many were under way.")
+ABANDONED_CALLS = Counter(
+    "refdesk_gateway_abandoned_calls_total", "Calls that were ended because their client had gone away."
+)
 EVENTS = Counter(
     "refdesk_gateway_events_total",
     "Change events of source systems, by type and what became of them.",
@@ -30,5 +33,10 @@ EVENTS = Counter(
 LOST_HINTS = Counter(
     "refdesk_gateway_lost_hints_total",
     "Times that ingest could not be told of what was pushed, and had to find it by itself.",
+)
+DENIED = Counter(
+    "refdesk_gateway_denied_total",
+    "Requests that were denied: no key, an unknown one, one for something else, one that calls too often, one that cannot be checked.",
+    ("reason",),
 )
 CALLS = Gauge("refdesk_gateway_calls", "Calls under way.")

@@ -1,4 +1,4 @@
-"""The operator API of a desk on loopback: status, sync, backup, generations; agents never see it, and a browser's page is refused."""
+"""The operator API: status, sync, backup, generations, keys; agents never see it, and a browser's page is refused."""
 
 from __future__ import annotations
 
@@ -21,11 +21,13 @@ from refdesk.api.docstore.v1 import docstore_pb2
 from refdesk.api.docstore.v1.docstore_protocol import Docstore
 from refdesk.api.ingest.v1 import ingest_pb2
 from refdesk.api.ingest.v1.ingest_protocol import Ingest
+from refdesk.gateway.admins import Admins
 from refdesk.gateway.backup import pack, read_backup, restore_backup, unpack
 from refdesk.gateway.comparing import Comparison
 from refdesk.gateway.failures import problem_body, problem_headers, status_code
 from refdesk.gateway.http import PROBLEM
 from refdesk.gateway.operator_generations import generation_routes
+from refdesk.gateway.operator_keys import key_routes
 
 PREFIX = "/api/operator"
 
@@ -40,8 +42,10 @@ def beside(app: ASGIApp, operator: ASGIApp) -> ASGIApp:
     return choose
 
 
-def build_operator(docstore: Docstore, ingest: Ingest, comparison: Comparison) -> Starlette:
-    """The operator API over the services that it asks."""
+def build_operator(
+    docstore: Docstore, ingest: Ingest, comparison: Comparison, admins: Admins | None = None
+) -> Starlette:
+    """The operator API over the services that it asks; without `admins` it answers commands on this machine, else admins."""
 
     async def read_status(_: Request) -> Response:
         projects = (await docstore.list_projects(docstore_pb2.ListProjectsRequest())).projects
@@ -76,27 +80,39 @@ def build_operator(docstore: Docstore, ingest: Ingest, comparison: Comparison) -
         Route(f"{PREFIX}/projects/{{project}}/sources/{{source}}/sync", sync_source, methods=["POST"]),
         Route(f"{PREFIX}/projects/{{project}}/reconcile", reconcile_project, methods=["POST"]),
         *generation_routes(ingest, comparison, PREFIX),
+        *key_routes(docstore, PREFIX),
     ]
     app = Starlette(routes=routes, exception_handlers={errors.RefdeskError: _failed})
-    app.add_middleware(_RefusePages)
+    app.add_middleware(_RefuseStrangers, admins=admins)
     return app
 
 
-class _RefusePages:
-    """Refuses what a page in a browser sends: such a request names an Origin, or a Host that is not this machine."""
+class _RefuseStrangers:
+    """Refuses what a page in a browser sends, and who is no admin where admins are asked for.
 
-    def __init__(self, app: ASGIApp) -> None:
+    A page names an Origin, or a Host that is not this machine. Where the address can be reached from outside, a Host proves nothing.
+    """
+
+    def __init__(self, app: ASGIApp, admins: Admins | None) -> None:
         self._app = app
+        self._admins = admins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            request = Request(scope)
-            host = request.headers.get("host", "").rsplit(":", 1)[0]
-            if "origin" in request.headers or host not in ("127.0.0.1", "localhost", "[::1]"):
-                refusal = _problem(errors.PermissionDenied("the operator API answers commands on this machine only"))
-                await refusal(scope, receive, send)
+            try:
+                await self._check(Request(scope))
+            except errors.RefdeskError as error:
+                await _problem(error)(scope, receive, send)
                 return
         await self._app(scope, receive, send)
+
+    async def _check(self, request: Request) -> None:
+        host = request.headers.get("host", "").rsplit(":", 1)[0]
+        is_page = "origin" in request.headers
+        if is_page or (self._admins is None and host not in ("127.0.0.1", "localhost", "[::1]")):
+            raise errors.PermissionDenied("the operator API answers commands on this machine only")
+        if self._admins is not None:
+            await self._admins.check(request.headers.get("authorization", ""))
 
 
 async def _packed(docstore: Docstore) -> AsyncIterator[bytes]:

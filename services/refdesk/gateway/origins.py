@@ -9,16 +9,20 @@ LOOPBACK_NAMES = ("127.0.0.1", "[::1]", "localhost")
 
 
 class Origins:
-    """Loopback's names on any port, and what an operator allows."""
+    """Loopback's names on any port, and what an operator allows.
 
-    def __init__(self, hosts: Iterable[str] = (), origins: Iterable[str] = ()) -> None:
+    `any_host`: where every caller brings a key, a page that calls a name of its own gains nothing.
+    """
+
+    def __init__(self, hosts: Iterable[str] = (), origins: Iterable[str] = (), *, any_host: bool = False) -> None:
+        self._any_host = any_host
         self._hosts = frozenset(host.lower() for host in (*LOOPBACK_NAMES, *hosts))
         self._origins = frozenset(origin.lower().rstrip("/") for origin in origins)
 
     def allows_host(self, host: str) -> bool:
         """Whether a Host header names this server; an allowed name without a port fits any port."""
         host = host.lower()
-        return host in self._hosts or _without_port(host) in self._hosts
+        return self._any_host or host in self._hosts or _without_port(host) in self._hosts
 
     def allows_origin(self, origin: str) -> bool:
         """Whether a page from there may call; no Origin header ("") is no page."""

@@ -33,6 +33,8 @@ VERSION = version("refdesk")
 TITLE = "refdesk: a reference desk for agents"
 TARGET_KEY = "refdesk.target"
 """Where a request's scope holds its Target, or the RefdeskError that kept it from being found."""
+KEY_KEY = "refdesk.key"
+"""Where a request's scope holds the id of its caller's key; empty where it brought none."""
 FAILURE_KEY = "refdesk.failure"
 """Where a handler leaves the reason of an error that it answered in a result."""
 
@@ -186,10 +188,11 @@ async def _answered(work: Awaitable[Value]) -> Value:
 
 def caller_of(context: Context) -> Caller:
     """Who asks, by what came with the request."""
+    key_id = _scope(context).get(KEY_KEY, "")
     client = context.session.client_params
     if client is None:
-        return Caller()
-    return Caller(client_name=client.client_info.name, client_version=client.client_info.version)
+        return Caller(key_id)
+    return Caller(key_id, client.client_info.name, client.client_info.version)
 
 
 def _server_name(context: Context) -> str:

@@ -6,15 +6,19 @@ import asyncio
 import contextlib
 import time
 
-from starlette.applications import Starlette
+from starlette.requests import Request
 from starlette.routing import Route
+from starlette.types import ASGIApp
 
+from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.api.docstore.v1.docstore_protocol import Docstore
 from refdesk.api.embedder.v1.embedder_protocol import Embedder
 from refdesk.api.ingest.v1.ingest_protocol import Ingest
 from refdesk.api.search.v1.search_protocol import Search
 from refdesk.gateway.answers import SearchCore
+from refdesk.gateway.callers import Callers
 from refdesk.gateway.catalog import Catalog
+from refdesk.gateway.door import Door
 from refdesk.gateway.endpoint import McpEndpoint
 from refdesk.gateway.events import PATH as EVENTS_PATH
 from refdesk.gateway.events import EventsEndpoint
@@ -53,22 +57,28 @@ class GatewayService:
         core = SearchCore(docstore, search, catalog)
         docs = DocsSurface(docstore, core, catalog, tokens, settings.search_max_result_chars)
         targets = Targets(catalog, {docs.name: docs}, structured_output=settings.structured_output)
-        self._endpoint = McpEndpoint(settings, targets)
-        self._events = EventsEndpoint(settings, docstore, ingest)
+        self.callers = callers = Callers(docstore, settings)
+        self._endpoint = McpEndpoint(settings, targets, callers)
+
+        async def allow(request: Request, project: str) -> None:
+            await callers.allow(request.headers.get("authorization", ""), docstore_api.KEY_SCOPE_PUBLISH, project)
+
+        self._events = EventsEndpoint(settings, docstore, ingest, allow=allow)
         self._check = ReadinessCheck(catalog, search)
         self._readiness = STARTING
         self._checked_at = 0.0
         self._stop = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
-        self._app = build_app(
+        app = build_app(
             self._endpoint,
             self.readiness,
             serve_metrics=settings.serve_metrics,
             routes=[Route(EVENTS_PATH, self._events.receive, methods=["POST"])],
         )
+        self._app = Door(app, self._endpoint.admission.refuse_when_full)
 
     @property
-    def app(self) -> Starlette:
+    def app(self) -> ASGIApp:
         """The ASGI app; before the start it answers that it is starting."""
         return self._app
 

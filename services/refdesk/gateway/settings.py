@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field
 
 LOOPBACK_HOSTS = ("127.0.0.1", "::1", "localhost")
 
@@ -12,15 +12,27 @@ class GatewaySettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    host: str = Field("127.0.0.1", description="Address that HTTP listens on; loopback only until there are keys.")
+    host: str = Field(
+        "127.0.0.1", description="Address that HTTP listens on; on any but loopback every caller needs a key."
+    )
     port: int = Field(8080, ge=0, le=65535, description="Port that HTTP listens on; 0: any free one.")
     operator_listen: str = Field(
         "127.0.0.1:8081",
-        description="Address of the operator API where the gateway runs by itself, without keys so far, so keep it on loopback; "
+        description="Address of the operator API where the gateway runs by itself; on any but loopback its callers need an admin's key; "
         "port 0: any free one. `refdesk up` serves it on the port of HTTP.",
     )
+    admin_key_files: tuple[str, ...] = Field(
+        (),
+        description="Files that each hold a secret of 32 characters or more that opens the operator API, besides keys of scope admin; "
+        "two at a time while one is replaced.",
+    )
+    calls_per_minute: int = Field(
+        600, ge=0, description="Calls that a key may make a minute, where it says nothing of its own; 0: any number."
+    )
     allowed_hosts: tuple[str, ...] = Field(
-        (), description="Names in a Host header that are answered besides loopback's, e.g. docs.example.com."
+        (),
+        description="Names in a Host header that are answered besides loopback's, e.g. docs.example.com; where keys are needed and none "
+        "is named, any.",
     )
     allowed_origins: tuple[str, ...] = Field(
         (), description="Origins of web pages that may call besides loopback's, e.g. https://docs.example.com."
@@ -30,6 +42,12 @@ class GatewaySettings(BaseModel):
     count_seconds: float = Field(1.0, gt=0, le=10, description="Longest time that counting tokens may take.")
     concurrent_calls: int = Field(16, ge=1, description="Calls that run at once.")
     queued_calls: int = Field(32, ge=0, description="Calls that wait for their turn; more are refused at once.")
+    queued_seconds: float = Field(
+        0.5,
+        gt=0,
+        le=60,
+        description="Longest time that a call waits for its turn; one that would wait longer is refused at once.",
+    )
     event_max_bytes: int = Field(
         1024 * 1024, ge=1, description="Most bytes of the data of one change event that a source system sends."
     )
@@ -48,12 +66,17 @@ class GatewaySettings(BaseModel):
     )
     serve_metrics: bool = Field(True, description="Serves /metrics on the port of HTTP too.")
 
-    @field_validator("host", "operator_listen")
-    @classmethod
-    def refuse_open_address(cls, value: str) -> str:
-        """Without keys, whoever reaches the port reads everything."""
-        if value not in LOOPBACK_HOSTS and value.rpartition(":")[0].strip("[]") not in LOOPBACK_HOSTS:
-            raise ValueError(
-                f"{value} can be reached from outside, and there are no keys yet: use 127.0.0.1, ::1 or localhost"
-            )
-        return value
+    @property
+    def requires_keys(self) -> bool:
+        """Whether who brings no key is refused: on every address but loopback."""
+        return self.host not in LOOPBACK_HOSTS
+
+    @property
+    def answers_any_host(self) -> bool:
+        """Whether a Host header may name anything: none is declared, and keys are asked for."""
+        return self.requires_keys and not self.allowed_hosts
+
+    @property
+    def operator_requires_keys(self) -> bool:
+        """The same of the operator API's own address."""
+        return self.operator_listen.rpartition(":")[0].strip("[]") not in LOOPBACK_HOSTS

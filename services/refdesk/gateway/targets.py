@@ -31,25 +31,30 @@ class Targets:
         self._surfaces = surfaces
         self._structured_output = structured_output
 
-    async def resolve(self, slug: str, surface_name: str) -> Target:
-        """The target of an address; "" where the address leaves a part out.
+    async def resolve(self, slug: str, surface_name: str, key: docstore_api.AccessKey | None = None) -> Target:
+        """The target of an address for the owner of a key; "" where the address leaves a part out.
 
         Raises: NotFound, in the same words whatever it is that does not exist; Unavailable, also while nothing is declared.
         """
+        address = slug
+        if key is not None:
+            slug = slug or key.project
         project = self._find(slug, await self._catalog.projects())
         if project is None:
             projects = await self._catalog.projects(missing=True)
             if not projects:
                 raise Unavailable("no project is declared yet")
             project = self._find(slug, projects)
-        if project is not None:
+        if project is not None and (key is None or key.project == project.slug):
             served = list(project.surfaces) or [DEFAULT_SURFACE]
-            name = surface_name or served[0]
+            if key is not None and key.surfaces:
+                served = [name for name in served if name in key.surfaces]
+            name = surface_name or next(iter(served), "")
             surface = self._surfaces.get(name) if name in served else None
             if surface is not None:
                 structured = surface.always_structured or self._structured_output or project.structured_output
                 return Target(project, surface, structured)
-        raise NotFound(_nothing_here(slug, surface_name))
+        raise NotFound(_nothing_here(address, surface_name))
 
     @staticmethod
     def _find(slug: str, projects: Mapping[str, docstore_api.Project]) -> docstore_api.Project | None:
