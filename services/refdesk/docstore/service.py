@@ -240,6 +240,21 @@ class DocstoreService:
         """A page of what was pushed."""
         return await self._raw.list_documents(request)
 
+    async def put_menu(self, request: pb.PutMenuRequest) -> pb.PutMenuResponse:
+        """The menu of a source, as it shall be."""
+        project, source = validation.require(request.project, "project"), validation.require(request.source, "source")
+        validation.check_menu(request.menu)
+        return pb.PutMenuResponse(changed=await self._store.put_menu(project, source, request.menu))
+
+    async def get_menus(self, request: pb.GetMenusRequest) -> pb.GetMenusResponse:
+        """Menus of sources, an item for each."""
+        project = validation.require(request.project, "project")
+        validation.check_count(request.sources, "sources", least=1)
+        with_nodes = not request.without_nodes
+        return pb.GetMenusResponse(
+            menus=await self._store.get_menus(project, list(request.sources), with_nodes=with_nodes)
+        )
+
     async def get_project(self, request: pb.GetProjectRequest) -> pb.GetProjectResponse:
         """One project of the catalog."""
         project = await self._store.get_project(validation.require(request.project, "project"))

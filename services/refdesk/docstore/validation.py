@@ -11,6 +11,7 @@ from refdesk.projects import SLUG
 
 MAX_ITEMS = 1024
 MAX_PATH_CHARACTERS = 4096
+MAX_MENU_BYTES, MAX_MENU_NODES, MAX_MENU_LEVELS = 2 * 1024 * 1024, 20_000, 20
 MAX_PREVIOUS = 5
 
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -121,6 +122,19 @@ def check_report(source: str, report: pb.Report) -> None:
         raise InvalidArgument(f"report of {report.path[:200]!r} must be of {source} or a path in it")
     if report.kind not in pb.ReportKind.values() or report.kind == pb.REPORT_KIND_UNSPECIFIED:
         raise InvalidArgument(f"report of {report.path[:200]!r} has no known kind; say why it is not indexed")
+
+
+def check_menu(menu: pb.Menu) -> None:
+    """Raises: InvalidArgument for a menu that is too large to be read in one go, or nested too deep."""
+    if menu.ByteSize() > MAX_MENU_BYTES:
+        raise InvalidArgument(f"menu has {menu.ByteSize():,} bytes; at most {MAX_MENU_BYTES:,}")
+    waiting, count = [(node, 1) for node in menu.nodes], 0
+    while waiting:
+        node, level = waiting.pop()
+        count += 1
+        if count > MAX_MENU_NODES or level > MAX_MENU_LEVELS:
+            raise InvalidArgument(f"menu has more than {MAX_MENU_NODES} nodes or {MAX_MENU_LEVELS} levels")
+        waiting += [(child, level + 1) for child in node.children]
 
 
 def check_project(project: pb.Project, expected_revision: int) -> None:

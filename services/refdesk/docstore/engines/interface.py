@@ -103,6 +103,12 @@ class DocumentStore(RawStore, Protocol):
         A head that is dropped counts nowhere any more: not in stats, not as unfinished, not at hydrating.
         """
 
+    async def get_menus(self, project: str, sources: Sequence[str], *, with_nodes: bool) -> list[pb.Menu]:
+        """The menu of each source, in order; an empty one where there is none."""
+
+    async def put_menu(self, project: str, source: str, menu: pb.Menu) -> bool:
+        """Puts a source's menu; whether it stood there otherwise."""
+
     async def get_project(self, slug: str) -> pb.Project | None:
         """One project of the catalog, or None."""
 

@@ -100,4 +100,6 @@ RAW = Index(
     },
 )
 
-INDICES = (RECORDS, REPORTS, PROJECTS, KEYS, RAW)
+MENUS = Index("menus", {"project": _NAME, "source": _NAME, "menu": _KEPT})
+
+INDICES = (RECORDS, REPORTS, PROJECTS, KEYS, RAW, MENUS)

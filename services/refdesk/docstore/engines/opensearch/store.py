@@ -12,6 +12,7 @@ from refdesk.docstore.engines.opensearch import (
     hydration,
     keys,
     listing,
+    menus,
     noting,
     putting,
     records,
@@ -19,7 +20,7 @@ from refdesk.docstore.engines.opensearch import (
     suggestions,
     tallies,
 )
-from refdesk.docstore.engines.opensearch.layout import INDICES, KEYS, PROJECTS, RECORDS, REPORTS
+from refdesk.docstore.engines.opensearch.layout import INDICES, KEYS, MENUS, PROJECTS, RECORDS, REPORTS
 from refdesk.docstore.engines.opensearch.raw import OpenSearchRawStore
 from refdesk.docstore.settings import DocstoreSettings
 from refdesk.engines.opensearch.address import Names
@@ -126,6 +127,16 @@ class OpenSearchStore(OpenSearchRawStore):
     async def drop_heads(self, project: str, generation: str, limit: int) -> int:
         """Heads dropped."""
         return await noting.drop_heads(self._client, self._records, project, generation, limit)
+
+    async def get_menus(self, project: str, sources: Sequence[str], *, with_nodes: bool) -> list[pb.Menu]:
+        """One item a source."""
+        return await menus.get_menus(
+            self._client, MENUS.alias(self._client), project, sources, with_nodes=with_nodes
+        )
+
+    async def put_menu(self, project: str, source: str, menu: pb.Menu) -> bool:
+        """Whether it stood there otherwise."""
+        return await menus.put_menu(self._client, MENUS.alias(self._client), project, source, menu)
 
     async def get_project(self, slug: str) -> pb.Project | None:
         """One project, or None."""

@@ -133,6 +133,14 @@ CREATE TABLE IF NOT EXISTS raw_documents (
 );
 CREATE INDEX IF NOT EXISTS raw_documents_by_time ON raw_documents (project, source, put_at);
 
+CREATE TABLE IF NOT EXISTS menus (
+  project TEXT NOT NULL,
+  source TEXT NOT NULL,
+  content_hash TEXT NOT NULL,
+  menu BLOB NOT NULL,
+  UNIQUE (project, source)
+);
+
 CREATE TABLE IF NOT EXISTS access_keys (
   key_id TEXT PRIMARY KEY,
   revision INTEGER NOT NULL,

@@ -14,6 +14,7 @@ from refdesk.docstore.engines.sqlite import (
     hydration,
     keys,
     listing,
+    menus,
     noting,
     putting,
     records,
@@ -137,6 +138,16 @@ class SqliteStore(SqliteRawStore):
         return await self._connections.write(
             lambda connection: dropping.drop_heads(connection, project, generation, limit)
         )
+
+    async def get_menus(self, project: str, sources: Sequence[str], *, with_nodes: bool) -> list[pb.Menu]:
+        """One item a source."""
+        return await self._connections.read(
+            lambda connection: menus.get_menus(connection, project, sources, with_nodes=with_nodes)
+        )
+
+    async def put_menu(self, project: str, source: str, menu: pb.Menu) -> bool:
+        """Whether it stood there otherwise."""
+        return await self._connections.write(lambda connection: menus.put_menu(connection, project, source, menu))
 
     async def get_project(self, slug: str) -> pb.Project | None:
         """One project, or None."""
