@@ -89,3 +89,13 @@ def vector_item(
 def hash_of(text: str) -> str:
     """sha256 in hex."""
     return sha256(text.encode()).hexdigest()
+
+
+def page_item(document: str, *chunks: str, stamp: int = 1, where: Facets | None = None) -> WordDocument:
+    """A document whose text is these chunks, each a paragraph, with the chunks."""
+    text, spans = "", []
+    for number, chunk in enumerate(chunks):
+        start = len(text)
+        text += f"{chunk}\n\n"
+        spans.append(WordChunk(id_of(f"{document}{number}"), (), start, start + len(chunk), "", ""))
+    return WordDocument(id_of(document), stamp, where or facets(f"docs/{document}.md"), (), text, tuple(spans))

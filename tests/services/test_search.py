@@ -410,3 +410,38 @@ async def test_another_dimension_is_refused(search: Search) -> None:
 async def test_a_generation_that_is_no_plain_name_is_refused(search: Search, name: str) -> None:
     with pytest.raises(InvalidArgument, match="generation"):
         await search.get_vectors(pb.GetVectorsRequest(project="handbook", generation=name, text_hashes=["x"]))
+
+
+async def test_a_leg_of_the_lex_grammar_finds_documents_that_fit_and_a_plain_one_what_it_ever_found(
+    search: Search,
+) -> None:
+    text = "Rotate the signing key.\n\nAuthentication needs a token."
+    chunks = [pb.WordChunk(id=id_of("a1"), start=0, end=23), pb.WordChunk(id=id_of("a2"), start=25, end=len(text))]
+    await search.write_words(
+        pb.WriteWordsRequest(project="handbook", generation="made.c1", documents=[whole_entry("a", text, *chunks)])
+    )
+
+    async def found(text: str, syntax: pb.LegSyntax) -> list[str]:
+        leg = pb.Leg(kind=LEXICAL, text=text, syntax=syntax)
+        request = pb.RetrieveRequest(project="handbook", generation="made.c1", model_id=MODEL, legs=[leg])
+        (result,) = (await search.retrieve(request)).legs
+        assert result.status == pb.LEG_STATUS_RAN
+        return [hit.chunk_id for hit in result.hits]
+
+    assert set(await found('auth "signing key"', pb.LEG_SYNTAX_LEX)) == {id_of("a1"), id_of("a2")}
+    assert await found("auth -token", pb.LEG_SYNTAX_LEX) == []
+    assert await found("authenticate -token", pb.LEG_SYNTAX_UNSPECIFIED) == [id_of("a2")]
+
+
+@pytest.mark.parametrize(
+    ("leg", "says"),
+    [
+        (pb.Leg(kind=LEXICAL, text="-token", syntax=pb.LEG_SYNTAX_LEX), "only excludes"),
+        (pb.Leg(kind=LEXICAL, text='"token', syntax=pb.LEG_SYNTAX_LEX), "odd quote"),
+        (pb.Leg(kind=SEMANTIC, text="token", syntax=pb.LEG_SYNTAX_LEX), "syntax is not one of its kind"),
+    ],
+)
+async def test_a_leg_that_is_not_of_its_syntax_is_refused(search: Search, leg: pb.Leg, says: str) -> None:
+    request = pb.RetrieveRequest(project="handbook", generation="made.c1", model_id=MODEL, legs=[leg])
+    with pytest.raises(InvalidArgument, match=says):
+        await search.retrieve(request)

@@ -36,6 +36,7 @@ from refdesk.search.engines.interface import (
 )
 from refdesk.search.service import SearchService
 from refdesk.search.settings import SearchSettings
+from refdesk.search.words import Wanted
 
 pytestmark = pytest.mark.anyio
 FOUND = Found((ScoredChunk(id_of("a1"), id_of("a"), 0.5),), {})
@@ -87,7 +88,14 @@ class FakeWords:
     async def list_languages(self, index: IndexName) -> frozenset[str]:
         return frozenset({"en"})
 
-    async def search(self, index: IndexName, query: QueryAnalysis, narrowed: Filter, candidates: Candidates) -> Found:
+    async def search(
+        self,
+        index: IndexName,
+        query: QueryAnalysis,
+        narrowed: Filter,
+        candidates: Candidates,
+        wanted: Wanted | None = None,
+    ) -> Found:
         await self._mood.act()
         return BY_WORDS
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from refdesk.search.analysis import NOTHING, Analysis, Found, analyze_pieces, join
 from refdesk.search.engines.interface import WordDocument
+from refdesk.search.words import join_words
 
 
 class AnalyzedChunk(NamedTuple):
@@ -22,6 +23,8 @@ class AnalyzedDocument(NamedTuple):
 
     chunks: list[AnalyzedChunk]
     whole: Analysis | None
+    words: str
+    """All its words in their order, where it has text."""
 
 
 def analyze_document(document: WordDocument) -> AnalyzedDocument:
@@ -34,7 +37,8 @@ def analyze_document(document: WordDocument) -> AnalyzedDocument:
     places = {end: place for place, end in enumerate(ends)}
     pieces = analyze_pieces([text[start:end] for start, end in itertools.pairwise(ends)], language)
     path = document.facets.path
-    label = _analyze_label((path.rpartition(".")[0] or path).replace("/", " "), language)
+    place = (path.rpartition(".")[0] or path).replace("/", " ")
+    label = _analyze_label(place, language)
     chunks = []
     for chunk in document.chunks:
         head = _analyze_headings(chunk.headings, language)
@@ -42,7 +46,8 @@ def analyze_document(document: WordDocument) -> AnalyzedDocument:
         own = pieces[places[chunk.start] : places[chunk.end]]
         chunks.append(AnalyzedChunk(chunk.id, join([label, head, lead, *own, tail])))
     head = _analyze_headings(document.headings, language)
-    return AnalyzedDocument(chunks, join([label, head, *pieces]) if text else None)
+    whole = join([label, head, *pieces]) if text else None
+    return AnalyzedDocument(chunks, whole, join_words(place, *document.headings, text) if text else "")
 
 
 @lru_cache(maxsize=1024)

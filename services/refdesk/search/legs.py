@@ -20,6 +20,7 @@ from refdesk.errors import (
     Unavailable,
 )
 from refdesk.language import UNDETERMINED, query_language
+from refdesk.lex import Lex
 from refdesk.rpc import deadline
 from refdesk.rpc.outages import Outage
 from refdesk.search.analysis import QueryAnalysis, analyze_query, guess_language
@@ -36,6 +37,7 @@ from refdesk.search.engines.interface import (
 )
 from refdesk.search.grains import combine_lexical, combine_semantic
 from refdesk.search.settings import SearchSettings
+from refdesk.search.words import read_wanted
 
 COVERED_HITS = 20
 """Best lexical hits whose coverage is told: the relevance floor looks at these."""
@@ -130,12 +132,12 @@ class LexicalLeg:
         self._words = words
         self._stage = _Stage("lexical", settings.lexical_timeout_seconds, settings)
 
-    async def run(self, look: Look, text: str) -> LegOutcome:
-        """The chunks that hold the query's words."""
+    async def run(self, look: Look, text: str, lex: Lex | None = None) -> LegOutcome:
+        """The chunks that hold the query's words; with `lex`, of the documents alone that fit it."""
         if not self._is_on:
             return LegOutcome(reason="switched_off")
         try:
-            return await self._stage.run(self._find(look, text))
+            return await self._stage.run(self._find(look, text) if lex is None else self._find_wanted(look, lex))
         except _Absent as absent:
             return absent.outcome
 
@@ -156,6 +158,14 @@ class LexicalLeg:
         if not query.words:
             return LegOutcome(reason="no_searchable_words")
         found = await self._words.search(look.index, query, look.narrowed, look.candidates)
+        return LegOutcome(combine_lexical(look.grains(found)), query)
+
+    async def _find_wanted(self, look: Look, lex: Lex) -> LegOutcome:
+        wanted = read_wanted(lex)
+        if not wanted.held:
+            return LegOutcome(reason="no_searchable_words")
+        query = analyze_query(lex.wanted_text, await self._words.list_languages(look.index))
+        found = await self._words.search(look.index, query, look.narrowed, look.candidates, wanted)
         return LegOutcome(combine_lexical(look.grains(found)), query)
 
 

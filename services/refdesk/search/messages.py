@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 from refdesk.api.search.v1 import search_pb2 as pb
 from refdesk.errors import InvalidArgument
+from refdesk.lex import parse
 from refdesk.projects import SLUG
 from refdesk.search.engines.interface import (
     Candidates,
@@ -84,6 +85,7 @@ def read_look(request: pb.RetrieveRequest) -> Look:
             raise InvalidArgument(
                 f"a leg's text has {len(leg.text)} characters; give 1 to {MOST_TEXT_CHARACTERS}, not all blank"
             )
+        _check_syntax(leg)
     counts = (request.chunk_candidates, request.chunks_per_document, request.document_candidates)
     if max(counts) > MOST_CANDIDATES:
         raise InvalidArgument(f"a count of candidates is {max(counts)}; the most is {MOST_CANDIDATES}")
@@ -129,6 +131,14 @@ def read_page_token(request: pb.ListEntriesRequest) -> tuple[str, str]:
     ):
         raise InvalidArgument("page_token is of another listing; start without one")
     return document_id, id
+
+
+def _check_syntax(leg: pb.Leg) -> None:
+    if leg.syntax == pb.LEG_SYNTAX_UNSPECIFIED:
+        return
+    if leg.syntax != pb.LEG_SYNTAX_LEX or leg.kind != pb.LEG_KIND_LEXICAL:
+        raise InvalidArgument("a leg's syntax is not one of its kind; lex is of lexical legs, others have none")
+    parse(leg.text)
 
 
 def _read_word_document(document: pb.WordDocument) -> WordDocument:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from refdesk.api.embedder.v1 import embedder_pb2 as embedder_pb
 from refdesk.api.embedder.v1.embedder_protocol import Embedder
 from refdesk.api.search.v1 import search_pb2 as pb
+from refdesk.lex import parse
 from refdesk.search.engines.interface import KeywordIndex, VectorIndex
 from refdesk.search.legs import LegOutcome, LexicalLeg, Look, SemanticLeg
 from refdesk.search.metrics import LEG_SECONDS
@@ -60,7 +61,8 @@ class Retrieval:
     async def _run_timed(self, look: Look, leg: pb.Leg, found_by_words: list[str], *, is_measuring: bool) -> _Ran:
         started = time.perf_counter()
         if leg.kind == pb.LEG_KIND_LEXICAL:
-            outcome = await self._lexical.run(look, leg.text)
+            lex = parse(leg.text) if leg.syntax == pb.LEG_SYNTAX_LEX else None
+            outcome = await self._lexical.run(look, leg.text, lex)
             found_by_words += [hit.chunk_id for hit in outcome.hits[:MEASURED_HITS]]
         else:
             purpose = embedder_pb.PURPOSE_QUERY if leg.kind == pb.LEG_KIND_SEMANTIC else embedder_pb.PURPOSE_PASSAGE

@@ -20,7 +20,7 @@ _SPACES = str.maketrans(
     {chr(code): " " for code in range(2, 128) if not (chr(code).isalnum() or chr(code) in f"`{_JOINS}")}
 )
 _JOINT = f" {BREAK} "
-_UNSPACED = (
+UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
     "\u3005\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f"  # kana
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # han
@@ -30,9 +30,9 @@ _MARKS = (
     "\u0300-\u036f\u0591-\u05c7\u064b-\u065f"  # accents, Hebrew and Arabic points
     "\u0900-\u0903\u093a-\u094f\u0962\u0963\u0980-\u0983\u09bc-\u09cd\u0b80-\u0b83\u0bbe-\u0bcd"  # vowels of Indic scripts
 )
-_LETTER = rf"(?:[^\W{_UNSPACED}]|[{_MARKS}])"
-_TOKEN = re.compile(rf"[{_UNSPACED}]+|`?(?:--?)?{_LETTER}+(?:[{_JOINS}]+{_LETTER}+)*(?:\(\))?`?")
-_UNSPACED_RUN = re.compile(rf"[{_UNSPACED}]+")
+LETTER = rf"(?:[^\W{UNSPACED}]|[{_MARKS}])"
+_TOKEN = re.compile(rf"[{UNSPACED}]+|`?(?:--?)?{LETTER}+(?:[{_JOINS}]+{LETTER}+)*(?:\(\))?`?")
+_UNSPACED_RUN = re.compile(rf"[{UNSPACED}]+")
 
 _EDGES = f"{_JOINS}`{_CALL}"
 """Punctuation at the ends of a token; dashes in front tell an option and are counted."""

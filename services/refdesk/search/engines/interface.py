@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:  # children that write points need no stemmers
     from refdesk.search.analysis import QueryAnalysis
+    from refdesk.search.words import Wanted
 
 
 class Grain(IntEnum):
@@ -170,8 +171,18 @@ class KeywordIndex(Protocol):
     async def list_languages(self, index: IndexName) -> frozenset[str]:
         """Languages that entries are in."""
 
-    async def search(self, index: IndexName, query: QueryAnalysis, narrowed: Filter, candidates: Candidates) -> Found:
-        """The best chunks, at most so many of a document, and the best documents."""
+    async def search(
+        self,
+        index: IndexName,
+        query: QueryAnalysis,
+        narrowed: Filter,
+        candidates: Candidates,
+        wanted: Wanted | None = None,
+    ) -> Found:
+        """The best chunks, at most so many of a document, and the best documents.
+
+        With `wanted`, of documents alone that hold it as a whole; of these any chunk is found, those that hold the words before others.
+        """
 
     async def weigh(
         self, index: IndexName, query: QueryAnalysis, covered: Sequence[str], named: Sequence[str]

@@ -69,14 +69,14 @@ def _encode(aliases: Mapping[Grain, str], document: WordDocument) -> Iterator[En
         "language": facets.language,
         "folders": list_folders(facets.path),
     }
-    entries = [(Grain.CHUNK, chunk.id, chunk.analysis) for chunk in analyzed.chunks]
+    entries = [(Grain.CHUNK, chunk.id, chunk.analysis, shared) for chunk in analyzed.chunks]
     if analyzed.whole:
-        entries.append((Grain.DOCUMENT, document.document_id, analyzed.whole))
-    for grain, id, analysis in entries:
-        lines = _encode_lines(aliases[grain], id, document.stamp, analysis, shared)
+        entries.append((Grain.DOCUMENT, document.document_id, analyzed.whole, {**shared, "words": analyzed.words}))
+    for grain, id, analysis, fields in entries:
+        lines = _encode_lines(aliases[grain], id, document.stamp, analysis, fields)
         yield Encoded(grain, id, document.document_id, document.stamp, lines)
 
 
-def _encode_lines(alias: str, id: str, stamp: int, analysis: Analysis, shared: Mapping[str, Any]) -> bytes:
-    body = {"id": id, **shared, "terms": analysis.terms, "identifiers": analysis.identifiers}
+def _encode_lines(alias: str, id: str, stamp: int, analysis: Analysis, fields: Mapping[str, Any]) -> bytes:
+    body = {"id": id, **fields, "terms": analysis.terms, "identifiers": analysis.identifiers}
     return Action("index", alias, id, body, {"version": stamp, "version_type": "external_gte"}).encode()

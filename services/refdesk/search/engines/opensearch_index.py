@@ -32,6 +32,7 @@ from refdesk.search.engines.opensearch_reader import Reader
 from refdesk.search.engines.opensearch_schema import name_indices, score_factor
 from refdesk.search.engines.opensearch_writer import Writer
 from refdesk.search.settings import SearchSettings
+from refdesk.search.words import Wanted
 
 NAMES = Names("search.keyword_url", "search.opensearch")
 LANGUAGES_SECONDS = 10.0
@@ -126,9 +127,16 @@ class OpenSearchIndex:
             self._languages[index] = asked_at, languages
         return languages
 
-    async def search(self, index: IndexName, query: QueryAnalysis, narrowed: Filter, candidates: Candidates) -> Found:
+    async def search(
+        self,
+        index: IndexName,
+        query: QueryAnalysis,
+        narrowed: Filter,
+        candidates: Candidates,
+        wanted: Wanted | None = None,
+    ) -> Found:
         """The best chunks and documents, each with its own grain's scores. Raises: Unavailable."""
-        return await self._read(index, NOTHING, lambda reader: reader.search(query, narrowed, candidates))
+        return await self._read(index, NOTHING, lambda reader: reader.search(query, narrowed, candidates, wanted))
 
     async def weigh(
         self, index: IndexName, query: QueryAnalysis, covered: Sequence[str], named: Sequence[str]

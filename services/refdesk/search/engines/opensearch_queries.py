@@ -7,6 +7,7 @@ from typing import Any
 
 from refdesk.search.analysis import QueryAnalysis
 from refdesk.search.engines.interface import Filter
+from refdesk.search.words import Sought, Wanted
 
 MOST_WORDS = 128
 """Words of a query that are looked at, from its beginning."""
@@ -21,6 +22,18 @@ def rank(query: QueryAnalysis, narrowed: Filter) -> Body | None:
     terms = dict.fromkeys(term for word in query.words[:MOST_WORDS] for term in word.terms)
     clauses = [match("terms", [term]) for term in (*terms, *query.wholes[:MOST_WORDS])][:MOST_CLAUSES]
     return _any(clauses, _filter(narrowed)) if clauses else None
+
+
+def rank_wanted(query: QueryAnalysis, wanted: Wanted, narrowed: Filter) -> Body:
+    """Whole documents that hold what is wanted and nothing that is excluded, as far as the filter allows."""
+    held = [_sought(one) for one in wanted.held]
+    excluded = [_sought(one) for one in wanted.excluded]
+    return _rank_within(query, wanted, [*held, *_filter(narrowed)], excluded)
+
+
+def rank_chunks_of(query: QueryAnalysis, wanted: Wanted, document_ids: Sequence[str]) -> Body:
+    """All chunks of these documents, those that hold the words before others."""
+    return _rank_within(query, wanted, [match("document_id", document_ids)], [])
 
 
 def read_fields(query: Body, size: int, *fields: str) -> Body:
@@ -45,6 +58,24 @@ def match(field: str, terms: Sequence[str], *, name: str = "") -> Body:
     if len(terms) == 1:
         return {"term": {field: {"value": terms[0], **named}}}
     return {"terms": {field: list(terms), **named}}
+
+
+def _rank_within(query: QueryAnalysis, wanted: Wanted, must: Sequence[Body], must_not: Sequence[Body]) -> Body:
+    terms = dict.fromkeys(term for word in query.words[:MOST_WORDS] for term in word.terms)
+    stems = [match("terms", [term]) for term in (*terms, *query.wholes[:MOST_WORDS])]
+    begun = [{"prefix": {"terms": {"value": word}}} for word in wanted.beginnings]
+    should = [*stems, *begun][:MOST_CLAUSES]
+    return {"bool": {"should": should, "minimum_should_match": 0, "filter": list(must), "must_not": list(must_not)}}
+
+
+def _sought(sought: Sought) -> Body:
+    *words, last = sought.words
+    if not words:
+        return {"prefix": {"words": {"value": last}}} if sought.is_prefix else match("words", [last])
+    phrase = {"query": " ".join(sought.words)}
+    if sought.is_prefix:
+        return {"match_phrase_prefix": {"words": {**phrase, "max_expansions": MOST_CLAUSES}}}
+    return {"match_phrase": {"words": phrase}}
 
 
 def _any(clauses: Sequence[Body], filters: Sequence[Body]) -> Body:

@@ -11,9 +11,10 @@ from refdesk.engines.opensearch.client import OpenSearchClient
 from refdesk.engines.opensearch.reading import MAX_HITS, Hit, read_hits, search, search_hits, search_many
 from refdesk.search.analysis import QueryAnalysis
 from refdesk.search.engines.interface import NOTHING, Candidates, Entry, Filter, Found, Grain, ScoredChunk
-from refdesk.search.engines.opensearch_queries import Body, match, rank, read_fields
+from refdesk.search.engines.opensearch_queries import Body, match, rank, rank_chunks_of, rank_wanted, read_fields
 from refdesk.search.engines.opensearch_schema import Names
 from refdesk.search.grains import cap_documents
+from refdesk.search.words import WANTED_DOCUMENTS, Wanted
 
 WIDTHS = (2, 16)
 """Times as many chunks as are wanted are read; the second where one document fills the list."""
@@ -39,20 +40,38 @@ class Reader:
     names: Names
     score_factor: float = 1.0
 
-    async def search(self, query: QueryAnalysis, narrowed: Filter, candidates: Candidates) -> Found:
+    async def search(
+        self, query: QueryAnalysis, narrowed: Filter, candidates: Candidates, wanted: Wanted | None = None
+    ) -> Found:
         """The best chunks and documents by BM25, each grain with its own scores."""
+        if wanted is not None:
+            return await self._search_wanted(query, narrowed, candidates, wanted)
         ranked = rank(query, narrowed)
         if ranked is None:
             return NOTHING
         chunks, documents = await self._rank_both(ranked, candidates)
+        return Found(await self._cap(ranked, chunks, candidates), self._read_documents(documents))
+
+    async def _search_wanted(
+        self, query: QueryAnalysis, narrowed: Filter, candidates: Candidates, wanted: Wanted
+    ) -> Found:
+        """Documents that hold what is wanted; then their chunks, those that hold the words first."""
+        fitting = read_fields(rank_wanted(query, wanted, narrowed), WANTED_DOCUMENTS, "document_id")
+        (answer,) = await search_many(self.client, [(self.names.aliases[Grain.DOCUMENT], fitting)])
+        documents = self._read_documents(read_hits(answer))
+        if not documents:
+            return NOTHING
+        ranked = rank_chunks_of(query, wanted, list(documents))
+        chunks = await self._rank_chunks(ranked, _limit(candidates, WIDTHS[0]))
+        return Found(await self._cap(ranked, chunks, candidates), documents)
+
+    async def _cap(self, ranked: Body, chunks: list[Hit], candidates: Candidates) -> tuple[ScoredChunk, ...]:
+        """As many chunks as are wanted, at most so many of a document; more are read where one fills the list."""
         kept = cap_documents([hit.fields["document_id"][0] for hit in chunks], candidates)
         if len(kept) < candidates.chunks and len(chunks) == _limit(candidates, WIDTHS[0]):
             chunks = await self._rank_chunks(ranked, _limit(candidates, WIDTHS[1]))
             kept = cap_documents([hit.fields["document_id"][0] for hit in chunks], candidates)
-        return Found(
-            tuple(self._read_scored(chunks[position]) for position in kept),
-            {hit.fields["document_id"][0]: hit.score * self.score_factor for hit in documents},
-        )
+        return tuple(self._read_scored(chunks[position]) for position in kept)
 
     async def list_entries(self, after: tuple[str, str], limit: int) -> list[Entry]:
         """The next `limit` entries behind (document, id), in order; whatever is written meanwhile, what stays is listed once."""
@@ -110,6 +129,9 @@ class Reader:
     def _read_entry(self, hit: Hit) -> Entry:
         fields = hit.fields
         return Entry(fields["document_id"][0], fields["id"][0], self.names.grains[hit.index], fields["stamp"][0])
+
+    def _read_documents(self, hits: Sequence[Hit]) -> dict[str, float]:
+        return {hit.fields["document_id"][0]: hit.score * self.score_factor for hit in hits}
 
     def _read_scored(self, hit: Hit) -> ScoredChunk:
         return ScoredChunk(hit.fields["id"][0], hit.fields["document_id"][0], hit.score * self.score_factor)

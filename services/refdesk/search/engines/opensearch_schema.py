@@ -14,7 +14,7 @@ from refdesk.engines.opensearch.client import OpenSearchClient
 from refdesk.engines.opensearch.indices import Index
 from refdesk.search.engines.interface import Grain, IndexName
 
-VERSION = 1
+VERSION = 2
 """Counts the changes to the fields."""
 MIN_READER = 1
 """The oldest version whose release can read these fields; raised with VERSION where that is not so: then indices have other names."""
@@ -36,6 +36,7 @@ PROPERTIES: Mapping[str, Mapping[str, Any]] = {
     "language": {"type": "keyword"},
     "terms": {"type": "text", "analyzer": "whitespace", "index_options": "freqs", "similarity": _SIMILARITY},
     "identifiers": {"type": "text", "analyzer": "whitespace", "index_options": "docs", "norms": False},
+    "words": {"type": "text", "analyzer": "whitespace", "norms": False},  # in their order, of whole documents alone
 }
 FAMILY = Index(
     "words",

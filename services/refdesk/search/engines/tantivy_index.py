@@ -28,6 +28,7 @@ from refdesk.search.engines.interface import (
     Written,
 )
 from refdesk.search.engines.tantivy_reader import IndexReader
+from refdesk.search.words import Wanted
 
 CALL_TIMEOUT_SECONDS = 120.0
 """Of one write in the child; beyond it something hangs, and the child is started anew."""
@@ -114,9 +115,16 @@ class TantivyIndex:
             self._languages[index] = await self._read(index, lambda reader: reader.list_languages(), frozenset())
         return self._languages[index]
 
-    async def search(self, index: IndexName, query: QueryAnalysis, narrowed: Filter, candidates: Candidates) -> Found:
+    async def search(
+        self,
+        index: IndexName,
+        query: QueryAnalysis,
+        narrowed: Filter,
+        candidates: Candidates,
+        wanted: Wanted | None = None,
+    ) -> Found:
         """The best chunks and documents, each with its own grain's scores. Raises: Unavailable."""
-        return await self._read(index, lambda reader: reader.search(query, narrowed, candidates), NOTHING)
+        return await self._read(index, lambda reader: reader.search(query, narrowed, candidates, wanted), NOTHING)
 
     async def weigh(
         self, index: IndexName, query: QueryAnalysis, covered: Sequence[str], named: Sequence[str]

@@ -21,8 +21,10 @@ from refdesk.search.engines.interface import (
 )
 from refdesk.search.engines.paths import join_id
 from refdesk.search.engines.tantivy_schema import build_schema, exists, name_folder, open_index, read_numbers
+from refdesk.search.engines.tantivy_words import WantedWords
 from refdesk.search.grains import cap_documents
 from refdesk.search.statistics import coverage, identifies, inverse_document_frequency
+from refdesk.search.words import WANTED_DOCUMENTS, Wanted
 
 MOST_WORDS = 128
 """Words of a query that are looked at, from its beginning."""
@@ -38,8 +40,9 @@ class IndexReader:
     """Both grains of one index, as of the last `reload`."""
 
     def __init__(self, root: Path, name: IndexName) -> None:
-        self._schema = build_schema()
-        self._indices = {grain: open_index(name_folder(root, *name, grain), self._schema) for grain in Grain}
+        self._schema = build_schema(Grain.CHUNK)
+        self._schemas = {Grain.CHUNK: self._schema, Grain.DOCUMENT: build_schema(Grain.DOCUMENT)}
+        self._indices = {grain: open_index(name_folder(root, *name, grain), self._schemas[grain]) for grain in Grain}
         for index in self._indices.values():
             index.config_reader("manual")
 
@@ -53,8 +56,12 @@ class IndexReader:
         for index in self._indices.values():
             index.reload()
 
-    def search(self, query: QueryAnalysis, narrowed: Filter, candidates: Candidates) -> Found:
+    def search(
+        self, query: QueryAnalysis, narrowed: Filter, candidates: Candidates, wanted: Wanted | None = None
+    ) -> Found:
         """The best chunks and documents by BM25, each grain with its own scores."""
+        if wanted is not None:
+            return self._search_wanted(query, narrowed, candidates, wanted)
         terms = dict.fromkeys(term for word in query.words[:MOST_WORDS] for term in word.terms)
         clauses = [(_SHOULD, self._term("terms", term)) for term in (*terms, *query.wholes[:MOST_WORDS])]
         if not clauses:
@@ -66,6 +73,16 @@ class IndexReader:
                 [(_MUST, looked_for), *((_MUST, _unscored(part)) for part in filters)]
             )
         return Found(self._find_chunks(looked_for, candidates), self._find_documents(looked_for, candidates.documents))
+
+    def _search_wanted(self, query: QueryAnalysis, narrowed: Filter, candidates: Candidates, wanted: Wanted) -> Found:
+        """Documents that hold what is wanted; then their chunks, those that hold the words first."""
+        words = WantedWords(self._schemas)
+        fitting = words.match(wanted, [_unscored(part) for part in self._filter(narrowed)])
+        documents = self._find_documents(words.rank(query, wanted, [fitting], Grain.DOCUMENT), WANTED_DOCUMENTS)
+        if not documents:
+            return NOTHING
+        within = _unscored(self._any("document_id", list(documents)))
+        return Found(self._find_chunks(words.rank(query, wanted, [within], Grain.CHUNK), candidates), documents)
 
     def weigh(self, query: QueryAnalysis, covered: Sequence[str], named: Sequence[str]) -> dict[str, Evidence]:
         """Coverage of the chunks in `covered`, identifier matches of those in `named`."""

@@ -15,16 +15,16 @@ import tantivy
 from refdesk.errors import Unavailable
 from refdesk.search.engines.interface import Grain
 
-SCHEMA_VERSION = 1
-"""In the folder's name: another schema is another index, and is filled by re-indexing."""
+SCHEMA_VERSIONS = {Grain.CHUNK: 1, Grain.DOCUMENT: 2}
+"""In the folder's name: another schema is another index, and is filled by re-indexing, or by reconciling."""
 NUMBERS = ("id_high", "id_low", "document_high", "document_low", "stamp")
 LABELS = ("id", "document_id", "source", "version", "kind", "language")
 
 _GRAIN_FOLDERS = {Grain.CHUNK: "chunks", Grain.DOCUMENT: "documents"}
 
 
-def build_schema() -> tantivy.Schema:
-    """The fields of either grain; nothing is stored, docstore has the texts."""
+def build_schema(grain: Grain) -> tantivy.Schema:
+    """The fields of a grain; nothing is stored, docstore has the texts. Where words stand is known of whole documents alone."""
     builder = tantivy.SchemaBuilder()
     for name in NUMBERS:
         builder.add_unsigned_field(name, fast=True)
@@ -32,12 +32,14 @@ def build_schema() -> tantivy.Schema:
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
     builder.add_text_field("terms", tokenizer_name="whitespace", index_option="freq")
     builder.add_text_field("identifiers", tokenizer_name="whitespace", index_option="basic")
+    if grain is Grain.DOCUMENT:
+        builder.add_text_field("words", tokenizer_name="whitespace", index_option="position")
     return builder.build()
 
 
 def name_folder(root: Path, project: str, generation: str, grain: Grain) -> Path:
     """Where the index of one grain lies."""
-    return root / project / generation / f"{_GRAIN_FOLDERS[grain]}.v{SCHEMA_VERSION}"
+    return root / project / generation / f"{_GRAIN_FOLDERS[grain]}.v{SCHEMA_VERSIONS[grain]}"
 
 
 def exists(folder: Path) -> bool:

@@ -44,13 +44,14 @@ class _Entry(NamedTuple):
     id: str
     document: WordDocument
     analysis: Analysis
+    words: str = ""
 
 
 class _GrainWriter:
     """One folder that is written."""
 
-    def __init__(self, folder: Path) -> None:
-        self._schema = build_schema()
+    def __init__(self, folder: Path, grain: Grain) -> None:
+        self._schema = build_schema(grain)
         self._index = open_index(folder, self._schema)
         self._index.config_reader("manual")
         self._writer = _take_writer(self._index, folder)
@@ -188,7 +189,7 @@ class KeywordWriter:
         if writers is None:
             while len(self._open) >= OPEN_INDICES:
                 self._open.popitem(last=False)
-            writers = {grain: _GrainWriter(name_folder(self._root, *index, grain)) for grain in Grain}
+            writers = {grain: _GrainWriter(name_folder(self._root, *index, grain), grain) for grain in Grain}
         return writers
 
 
@@ -198,7 +199,7 @@ def _write_grains(writers: dict[Grain, _GrainWriter], batch: Sequence[WordDocume
         analyzed = analyze_document(document)
         entries[Grain.CHUNK] += [_Entry(chunk.id, document, chunk.analysis) for chunk in analyzed.chunks]
         if analyzed.whole:
-            entries[Grain.DOCUMENT].append(_Entry(document.document_id, document, analyzed.whole))
+            entries[Grain.DOCUMENT].append(_Entry(document.document_id, document, analyzed.whole, analyzed.words))
     outcomes = [writer.write(entries[grain]) for grain, writer in writers.items()]
     superseded = tuple(id for outcome in outcomes for id in outcome.superseded_ids)
     return Written(sum(outcome.written_count for outcome in outcomes), superseded)
@@ -221,6 +222,8 @@ def _build_document(entry: _Entry) -> tantivy.Document:
         built.add_text("folders", folder)
     built.add_text("terms", entry.analysis.terms)
     built.add_text("identifiers", entry.analysis.identifiers)
+    if entry.words:
+        built.add_text("words", entry.words)
     return built
 
 

@@ -32,6 +32,11 @@ class LegStatus(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     LEG_STATUS_RAN: _ClassVar[LegStatus]
     LEG_STATUS_FAILED: _ClassVar[LegStatus]
     LEG_STATUS_SKIPPED: _ClassVar[LegStatus]
+
+class LegSyntax(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    LEG_SYNTAX_UNSPECIFIED: _ClassVar[LegSyntax]
+    LEG_SYNTAX_LEX: _ClassVar[LegSyntax]
 GRAIN_UNSPECIFIED: Grain
 GRAIN_CHUNK: Grain
 GRAIN_DOCUMENT: Grain
@@ -46,6 +51,8 @@ LEG_STATUS_UNSPECIFIED: LegStatus
 LEG_STATUS_RAN: LegStatus
 LEG_STATUS_FAILED: LegStatus
 LEG_STATUS_SKIPPED: LegStatus
+LEG_SYNTAX_UNSPECIFIED: LegSyntax
+LEG_SYNTAX_LEX: LegSyntax
 
 class Facets(_message.Message):
     __slots__ = ("source", "path", "version", "kind", "language")
@@ -274,12 +281,14 @@ class Filter(_message.Message):
     def __init__(self, sources: _Optional[_Iterable[str]] = ..., path_prefix: _Optional[str] = ..., versions: _Optional[_Iterable[str]] = ..., kinds: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Leg(_message.Message):
-    __slots__ = ("kind", "text")
+    __slots__ = ("kind", "text", "syntax")
     KIND_FIELD_NUMBER: _ClassVar[int]
     TEXT_FIELD_NUMBER: _ClassVar[int]
+    SYNTAX_FIELD_NUMBER: _ClassVar[int]
     kind: LegKind
     text: str
-    def __init__(self, kind: _Optional[_Union[LegKind, str]] = ..., text: _Optional[str] = ...) -> None: ...
+    syntax: LegSyntax
+    def __init__(self, kind: _Optional[_Union[LegKind, str]] = ..., text: _Optional[str] = ..., syntax: _Optional[_Union[LegSyntax, str]] = ...) -> None: ...
 
 class RetrieveRequest(_message.Message):
     __slots__ = ("project", "generation", "model_id", "filter", "legs", "chunk_candidates", "chunks_per_document", "document_candidates", "chunks_only", "floor_cosine")

@@ -142,7 +142,8 @@ class SearchServiceServicer:
     def Retrieve(self, request, context):
         """Retrieve runs the legs side by side, each with its own deadline, and answers one ranked list a leg with that leg's status.
 
-        A leg that fails is a status, not an error. Errors: INVALID_ARGUMENT for an unknown leg, an empty text or no project;
+        A leg that fails is a status, not an error. Errors: INVALID_ARGUMENT for an unknown leg, an empty text, a text that is not of its
+        syntax (an odd quote, nothing but exclusions) or no project;
         FAILED_PRECONDITION is never used: an index that does not exist yet answers empty lists.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
