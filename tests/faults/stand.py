@@ -28,6 +28,7 @@ from refdesk.ingest.events.jetstream import JetStreamEvents
 from servers.nats import NatsProcess
 from servers.opensearch import OpenSearchServer
 from system.desks import DeskProcess, closing_failures, ticks
+from system.pushing import SOURCE as PUSH_SOURCE
 from system.test_five import TARGETS, free_ports
 
 LINKS = ("docstore", "embedder", "search", "ingest", "nats", "opensearch")
@@ -82,6 +83,10 @@ class Stand:
     opensearch: OpenSearchServer | None = None
     """Keeps words and records where it is given; else embedded engines do."""
     url: str = ""
+    takes_pushes: bool = False
+    """Whether a source is declared beside the folder that a source system pushes to."""
+    pushed: dict[str, str] = field(default_factory=dict)
+    """Text by path of what must stand of what was pushed."""
 
     @property
     def queue(self) -> Path:
@@ -140,7 +145,7 @@ class Stand:
 
         Raises: AssertionError when time ran out.
         """
-        wanted, last = len(list(self.docs.rglob("*.md"))), ""
+        wanted, last = len(list(self.docs.rglob("*.md"))) + len(self.pushed), ""
         for _ in ticks(seconds, every=0.25):
             try:
                 status = self.operator.status()
@@ -173,6 +178,17 @@ class Stand:
             if not any(int(counts[name]) for name in ("republished_count", "swept_count", "fenced_count")):
                 return
         raise AssertionError(f"reconciling still finds something after {MOST_RECONCILINGS} runs: {counts}")
+
+    def metrics(self, name: str) -> dict[str, float]:
+        """What a service counts now, by sample; empty where it does not answer."""
+        address = self.services[name].environment["REFDESK_TELEMETRY__LISTEN"]
+        try:
+            with closing_failures(), urllib.request.urlopen(f"http://{address}/metrics", timeout=10) as answer:
+                lines = answer.read().decode().splitlines()
+        except OSError:
+            return {}
+        samples = (line.rpartition(" ") for line in lines if line and not line.startswith("#"))
+        return {sample: float(value) for sample, _, value in samples}
 
     def publish_hints(self, rng: random.Random) -> None:
         """Sends a hint at every page to the queue, in an order of the seed."""
@@ -217,12 +233,18 @@ class Stand:
 
 @contextmanager
 def stand(
-    docs: Path, data: Path, model: Path, *, on_opensearch: bool = False, engines_last: bool = False
+    docs: Path,
+    data: Path,
+    model: Path,
+    *,
+    on_opensearch: bool = False,
+    engines_last: bool = False,
+    takes_pushes: bool = False,
 ) -> Iterator[Stand]:
     """Starts everything, the engines once a service misses them where they are to come last, and ends it with the block."""
     data.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
-        one = Stand(docs, data, model)
+        one = Stand(docs, data, model, takes_pushes=takes_pushes)
         one.nats = NatsProcess(one.queue)
         stack.callback(one.nats.stop)
         for link in LINKS:
@@ -254,15 +276,16 @@ def _start_engines(one: Stand) -> None:
 def _write_services(one: Stand) -> None:
     names = [*TARGETS, *(f"{target}-telemetry" for target in TARGETS), "operator"]
     ports = dict(zip(names, free_ports(len(names)), strict=True))
+    sources: list[dict[str, Any]] = [{"name": one.docs.name, "path": str(one.docs)}]
+    if one.takes_pushes:
+        sources.append({"name": PUSH_SOURCE, "kind": "push", "language": "en"})
     config: dict[str, Any] = {
         "data": str(one.data),
         "embedder": {"model": str(one.model)},
         "rpc": {target: one.proxies[target].address for target in TARGETS if target != "gateway"},
         "gateway": {"port": ports["gateway"]},
         "ingest": {"events": f"nats://{one.proxies['nats'].address}"},
-        "projects": {
-            "default": {"structured_output": True, "sources": [{"name": one.docs.name, "path": str(one.docs)}]}
-        },
+        "projects": {"default": {"structured_output": True, "sources": sources}},
     }
     config |= one.engines
     path = one.data / "config.yaml"

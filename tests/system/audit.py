@@ -25,11 +25,12 @@ async def audit(
     *,
     also: Path | str | None = None,
     set_back: bool = False,
+    beside: Mapping[str, Path] | None = None,
 ) -> list[str]:
     """Every way in which the index differs from the folder, in any followed generation; empty when it is as it should be.
 
     `engines`: settings of where they are. `also`: a second model that is hosted. `set_back`: records are older than the index was, so what
-    they list may bear later stamps.
+    they list may bear later stamps. `beside`: further sources, each with a folder that holds what must stand of it.
     """
     embedder = {"model": str(model), "also_host": [str(also)] if also else []}
     settings = load("", {}, {"embedder": embedder, **(engines or {})})
@@ -39,7 +40,7 @@ async def audit(
         docstore, search = app.hold("docstore"), app.hold("search")
         project = (await docstore.get_project(docstore_pb2.GetProjectRequest(project=PROJECT))).project
         records = [record async for record in _records(docstore)]
-        problems = await _compare_folder(docstore, records, docs, source)
+        problems = await _compare_folders(docstore, records, {source: docs, **(beside or {})})
         for generation in project.followed_generations:
             found = await _compare_generation(search, records, generation)
             problems += [problem for problem in found if not (set_back and LATER in problem)]
@@ -49,9 +50,13 @@ async def audit(
         await app.close()
 
 
-async def _compare_folder(docstore: Any, records: list[Any], docs: Path, source: str) -> list[str]:
+async def _compare_folders(docstore: Any, records: list[Any], folders: Mapping[str, Path]) -> list[str]:
     current = {record.path for record in records if not record.deleted}
-    expected = {f"{source}/{path.relative_to(docs).as_posix()}": path for path in docs.rglob("*.md")}
+    expected = {
+        f"{source}/{path.relative_to(folder).as_posix()}": path
+        for source, folder in folders.items()
+        for path in folder.rglob("*.md")
+    }
     problems = [f"lost: {path}" for path in sorted(expected.keys() - current)]
     problems += [f"ghost: {path}" for path in sorted(current - expected.keys())]
     for path in sorted(current & expected.keys()):

@@ -29,9 +29,13 @@ from refdesk.ingest.sources.interface import DocumentSource
 from refdesk.ingest.sources.push import PushSource
 from refdesk.ingest.sources.raw_reader import RawReader
 from refdesk.ingest.stores import Stores
+from refdesk.ingest.supervision import OUTAGE
 from refdesk.ingest.vectors import Vectors
 from refdesk.projects import ProjectSettings, SourceSettings
+from refdesk.rpc import deadline
 
+MODEL_SECONDS = 1.0
+"""How long whoever asks for the status waits for the embedder."""
 SOURCE_KINDS: Mapping[str, Callable[[SourceSettings, Stores, float], DocumentSource]] = {
     "folder": lambda settings, stores, call_seconds: FolderSource(settings),
     "push": lambda settings, stores, call_seconds: PushSource(
@@ -130,7 +134,11 @@ class ProjectWork:
     async def report_generations(self) -> list[pb.GenerationStatus]:
         """How far each generation is. Raises: NotFound, Unavailable."""
         project = await self._catalog.read(self.slug)
-        declared = await self._catalog.declared_model(self.declared)
+        try:
+            with deadline.limit(MODEL_SECONDS):
+                declared = await self._catalog.declared_model(self.declared)
+        except OUTAGE:  # no more than a remark depends on it, and in an outage this is what people look at
+            declared = project.model_id
         return await report_generations(project, self._stores, self._catalog, self.growth.failures, declared)
 
     async def reconcile_for_ever(self) -> None:
