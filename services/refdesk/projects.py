@@ -7,6 +7,8 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 SLUG = r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"
+CONTEXT_CHARACTERS = 500
+"""Of a description of a path prefix: it comes with every hit."""
 RESERVED_SLUGS = frozenset({"docs", "all", "health", "api"})
 SURFACES = ("docs",)
 """That are built; more come with later releases."""
@@ -40,10 +42,26 @@ class SourceSettings(Declared):
     language: str = Field("", max_length=8, description="ISO 639-1; detected per document where absent.")
     base_url: str = Field("", description="url = base_url + path without extension + /")
     description: str = Field("", max_length=300, description="One line.")
-    contexts: dict[str, str] = Field(default_factory=dict, description="Descriptions of path prefixes.")
+    contexts: dict[str, str] = Field(
+        default_factory=dict,
+        max_length=200,
+        description="Descriptions of path prefixes within the source; the longest that fits counts.",
+    )
     chunk_tokens: int = Field(200, ge=40, le=2000, description="Size that chunks aim for, tokens.")
     max_bytes: int = Field(1_048_576, ge=1, description="A larger file is reported by name, not indexed.")
     poll_seconds: float = Field(60, ge=1, description="How often the source is listed beside being watched.")
+
+    @field_validator("contexts")
+    @classmethod
+    def trim_contexts(cls, value: dict[str, str]) -> dict[str, str]:
+        """Prefixes are compared by whole segments, and descriptions are shown on one line."""
+        trimmed = {prefix.strip("/"): " ".join(text.split()) for prefix, text in value.items()}
+        for prefix, text in trimmed.items():
+            if not 0 < len(text) <= CONTEXT_CHARACTERS:
+                raise ValueError(f"the context of {prefix or '/'} must have 1 to {CONTEXT_CHARACTERS} characters")
+        if len(trimmed) < len(value):
+            raise ValueError("two contexts are of the same path prefix; keep one of them")
+        return trimmed
 
     @field_validator("base_url")
     @classmethod

@@ -213,6 +213,7 @@ def wanted_project(slug: str, settings: ProjectSettings, model_id: str, existing
                 type=source.type,
                 description=source.description,
                 base_url=source.base_url,
+                contexts=[pb.PathContext(prefix=prefix, text=text) for prefix, text in source.contexts.items()],
             )
             for source in settings.sources
         ],

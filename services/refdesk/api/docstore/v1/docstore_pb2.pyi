@@ -661,7 +661,7 @@ class DroppedGeneration(_message.Message):
     def __init__(self, generation: _Optional[str] = ..., since_milliseconds: _Optional[int] = ..., dropped_once: _Optional[bool] = ...) -> None: ...
 
 class Source(_message.Message):
-    __slots__ = ("name", "kind", "location", "type", "description", "base_url", "title")
+    __slots__ = ("name", "kind", "location", "type", "description", "base_url", "title", "contexts")
     NAME_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
     LOCATION_FIELD_NUMBER: _ClassVar[int]
@@ -669,6 +669,7 @@ class Source(_message.Message):
     DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
     BASE_URL_FIELD_NUMBER: _ClassVar[int]
     TITLE_FIELD_NUMBER: _ClassVar[int]
+    CONTEXTS_FIELD_NUMBER: _ClassVar[int]
     name: str
     kind: str
     location: str
@@ -676,7 +677,16 @@ class Source(_message.Message):
     description: str
     base_url: str
     title: str
-    def __init__(self, name: _Optional[str] = ..., kind: _Optional[str] = ..., location: _Optional[str] = ..., type: _Optional[str] = ..., description: _Optional[str] = ..., base_url: _Optional[str] = ..., title: _Optional[str] = ...) -> None: ...
+    contexts: _containers.RepeatedCompositeFieldContainer[PathContext]
+    def __init__(self, name: _Optional[str] = ..., kind: _Optional[str] = ..., location: _Optional[str] = ..., type: _Optional[str] = ..., description: _Optional[str] = ..., base_url: _Optional[str] = ..., title: _Optional[str] = ..., contexts: _Optional[_Iterable[_Union[PathContext, _Mapping]]] = ...) -> None: ...
+
+class PathContext(_message.Message):
+    __slots__ = ("prefix", "text")
+    PREFIX_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    prefix: str
+    text: str
+    def __init__(self, prefix: _Optional[str] = ..., text: _Optional[str] = ...) -> None: ...
 
 class Menu(_message.Message):
     __slots__ = ("nodes", "content_hash")
