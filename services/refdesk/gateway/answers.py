@@ -35,6 +35,8 @@ class AskedLeg:
     kind: search_api.LegKind
     text: str
     weight: float = 1.0
+    syntax: search_api.LegSyntax = search_api.LEG_SYNTAX_UNSPECIFIED
+    """How the text of a leg by words is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +224,7 @@ def _retrieve_request(question: Question, floor_cosine: float) -> search_api.Ret
         generation=question.project.live_generation,
         model_id=question.project.model_id,
         filter=question.filter,
-        legs=[search_api.Leg(kind=leg.kind, text=leg.text) for leg in question.asked],
+        legs=[search_api.Leg(kind=leg.kind, text=leg.text, syntax=leg.syntax) for leg in question.asked],
         chunk_candidates=profile.chunk_candidates,
         chunks_per_document=profile.chunks_per_document,
         document_candidates=profile.document_candidates,

@@ -10,6 +10,7 @@ from typing import Any
 from refdesk.errors import InvalidArgument
 
 TEXT, INTEGER, NUMBER, BOOLEAN, TEXTS = "string", "integer", "number", "boolean", "array"
+RECORDS = "array of objects"
 MOST_CHARACTERS = 16_384
 """Of any text: errors repeat what they refuse, and the longest that is right is a path of 4,096 bytes in a cursor."""
 NAME_CHARACTERS = 60
@@ -20,7 +21,7 @@ NAME_CHARACTERS = 60
 class Argument:
     """One argument; `least` and `most` bound an integer or number, the characters of a text, the items of a list (0: no bound).
 
-    `options`: the texts that it may be, for a list the texts that its items may be; empty: any.
+    `options`: the texts that it may be, for a list the texts that its items may be; empty: any. `fields`: what each of a list of records has.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Argument:
     most: int = 0
     default: int | float | bool | str | None = None
     options: tuple[str, ...] = ()
+    fields: tuple[Argument, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +103,13 @@ def check_text(name: str, text: str) -> None:
 
 
 def _property(argument: Argument) -> dict[str, Any]:
-    shown: dict[str, Any] = {"type": argument.kind, "description": argument.description}
+    kind = TEXTS if argument.kind == RECORDS else argument.kind
+    shown: dict[str, Any] = {"type": kind, "description": argument.description}
     text = {"type": TEXT, **({"enum": list(argument.options)} if argument.options else {})}
     if argument.kind == TEXTS:
         shown["items"] = text
+    elif argument.kind == RECORDS:
+        shown["items"] = input_schema(argument.fields)
     elif argument.options:
         shown |= text
     least, most = _BOUNDS[argument.kind]
@@ -122,6 +127,7 @@ _BOUNDS = {
     INTEGER: ("minimum", "maximum"),
     NUMBER: ("minimum", "maximum"),
     TEXTS: ("minItems", "maxItems"),
+    RECORDS: ("minItems", "maxItems"),
     BOOLEAN: ("", ""),
 }
 
@@ -180,12 +186,35 @@ def _read_texts(argument: Argument, value: Any) -> list[str]:
     return value
 
 
+def _read_records(argument: Argument, value: Any) -> list[dict[str, Any]]:
+    if not isinstance(value, list):
+        raise _refusal(argument, value)
+    if len(value) < argument.least or (argument.most and len(value) > argument.most):
+        raise InvalidArgument(f"{argument.name} must be {_takes(argument)}, not {len(value):,}")
+    return [_read_record(argument, f"{argument.name}[{place}]", item) for place, item in enumerate(value)]
+
+
+def _read_record(argument: Argument, place: str, item: Any) -> dict[str, Any]:
+    if not isinstance(item, dict):
+        raise InvalidArgument(f"{argument.name} must be {_takes(argument)}; one of them is {_shown(item)}")
+    names = [one.name for one in argument.fields]
+    for name in item:
+        if name not in names:
+            raise InvalidArgument(_unknown(place, str(name), names))
+    try:
+        return {one.name: _read(place, one, item.get(one.name)) for one in argument.fields}
+    except InvalidArgument as refusal:
+        named = refusal.message if refusal.message.startswith(place) else f"{place}.{refusal.message}"
+        raise InvalidArgument(named) from None
+
+
 _READERS: Mapping[str, Callable[[Argument, Any], Any]] = {
     TEXT: _read_text,
     INTEGER: _read_integer,
     NUMBER: _read_number,
     BOOLEAN: _read_boolean,
     TEXTS: _read_texts,
+    RECORDS: _read_records,
 }
 
 
@@ -204,6 +233,9 @@ def _takes(argument: Argument) -> str:
     if argument.kind == TEXTS:
         number = f" of {least} to {most}" if most else ""
         return f"a list{number}{' of' if not number else ''} texts{_among(argument)}"
+    if argument.kind == RECORDS:
+        names = ", ".join(one.name for one in argument.fields)
+        return f"a list of {least} to {most} objects with {names}"
     if argument.options:
         return f"one of {', '.join(argument.options)}"
     return f"a text of {least} to {most:,} characters" if most else "a text"

@@ -44,5 +44,12 @@ class Profile:
 DOCS = Profile("docs")
 SITE = Profile("site", most_per_group=1, has_floor=False, has_neighbours=False, snippet_characters=300)
 PROCEDURES = Profile("procedures", grouping=Grouping.SECTION, most_per_group=1, has_neighbours=False)
-NOTES = Profile("notes", most_per_group=1, has_floor=False, has_neighbours=False, snippet_characters=300)
+NOTES = Profile(
+    "notes",
+    chunks_per_document=3,  # what counts is the document: candidates are to be of many
+    most_per_group=1,
+    has_floor=False,
+    has_neighbours=False,
+    snippet_characters=300,
+)
 CONNECTOR = Profile("connector", most_per_group=1, has_neighbours=False, snippet_characters=300)

@@ -121,7 +121,9 @@ class Handlers:
         except Exception:
             log.exception("a tool failed", tool=params.name[:60])
             return _failed(context, errors.Internal("the call could not be answered"))
-        result: dict[str, Any] = {**COMPLETE, "content": [{"type": "text", "text": answer.text}], "isError": False}
+        content = [{"type": "text", "text": answer.text}]
+        content += [{"type": "resource", "resource": dict(resource)} for resource in answer.resources]
+        result: dict[str, Any] = {**COMPLETE, "content": content, "isError": False}
         if target.structured:
             result["structuredContent"] = dict(answer.structured)
         return result

@@ -26,6 +26,8 @@ class Caller:
     client_version: str = ""
     session: str = ""
     """Names the conversation, where the client keeps one."""
+    base_url: str = ""
+    """Where the caller reached the gateway, e.g. http://127.0.0.1:8080; addresses of its pages begin with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,8 @@ class ToolAnswer:
     """Why less was searched than asked; empty where all was."""
     record_count: int = 0
     """Results or documents that it holds."""
+    resources: tuple[Mapping[str, Any], ...] = ()
+    """Documents that come along as resources of the protocol, behind the text: uri, name, title, mimeType, text."""
 
 
 @dataclass(frozen=True, slots=True)
