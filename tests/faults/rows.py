@@ -45,6 +45,8 @@ class Row:
     """What the services keep lies on a small tmpfs, which only root can mount."""
     sets_back: bool = False
     """Records end up older than the index."""
+    takes_pushes: bool = False
+    """A source system pushes documents over HTTP meanwhile."""
 
 
 def kill(name: str) -> Break:
@@ -204,6 +206,7 @@ ROWS = (
         ),
     ),
     Row("streams", (lose_streams,)),
+    Row("pushes", (lose_streams, kill("docstore"), kill("ingest")), takes_pushes=True),
     Row("set-back", (restore_old_files,), sets_back=True),
     Row("twice", (hint_twice,)),
     Row("disk-full", (fill_disk,), on_small_disk=True),

@@ -17,9 +17,11 @@ from pathlib import Path
 from faults.judge import Fault, judge
 from faults.rows import ROWS, Row
 from faults.stand import Stand, stand
-from faults.traffic import Edits, Questions, page
+from faults.traffic import Edits, Pushes, Questions, page
 from models import build_tiny_model
 from system.audit import audit
+from system.pushing import SOURCE as PUSH_SOURCE
+from system.pushing import write_folder
 
 PAGES = 24
 EVENTS = 500
@@ -35,6 +37,8 @@ class Outcome:
     row: str
     seed: int
     edits: int
+    pushed: int
+    """Acknowledged, all of which must stand."""
     asked: int
     degraded: int
     failed: int
@@ -50,10 +54,13 @@ def run_row(row: Row, seed: int, folder: Path, model: Path, events: int = EVENTS
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(page(path.stem, 0), encoding="utf-8")
     disk = small_disk(data) if row.on_small_disk else contextlib.nullcontext()
-    with disk, stand(docs, data, model, on_opensearch=row.on_opensearch) as one:
+    with disk, stand(docs, data, model, on_opensearch=row.on_opensearch, takes_pushes=row.takes_pushes) as one:
         edits, questions = Edits(docs, seed, events, EVENTS_PER_SECOND), Questions(one.desk)
+        pushes = Pushes(one.desk, seed) if row.takes_pushes else None
         edits.start()
         questions.start()
+        if pushes:
+            pushes.start()
         faults: list[Fault] = []
         breaks = list(row.breaks)
         while edits.is_alive() or breaks:
@@ -63,17 +70,19 @@ def run_row(row: Row, seed: int, folder: Path, model: Path, events: int = EVENTS
             if breaks:
                 faults += breaks.pop(rng.randrange(len(breaks)))(one, rng)
         edits.join(60)
-        problems = _wait_until_whole(one)
+        problems = _end_pushes(one, pushes) + _wait_until_whole(one)
         time.sleep(max(0.0, max(fault.ended_at for fault in faults) + 12.0 - time.monotonic()))
         questions.end()
         problems += judge(questions.asked, faults)
         codes = one.end()
         if any(codes):
             problems.append(f"exit codes {codes}: {one.desk.tail()}")
-        problems += asyncio.run(audit(data, docs, docs.name, model, one.engines, set_back=row.sets_back))
+        beside = {PUSH_SOURCE: write_folder(folder / "pushed", one.pushed)} if pushes else {}
+        problems += asyncio.run(audit(data, docs, docs.name, model, one.engines, set_back=row.sets_back, beside=beside))
     degraded = sum(1 for one in questions.asked if one.mode not in ("hybrid", ""))
     failed = sum(1 for one in questions.asked if not one.mode)
-    return Outcome(row.name, seed, edits.done, len(questions.asked), degraded, failed, problems)
+    pushed = len(pushes.acknowledged) if pushes else 0
+    return Outcome(row.name, seed, edits.done, pushed, len(questions.asked), degraded, failed, problems)
 
 
 @contextlib.contextmanager
@@ -85,6 +94,17 @@ def small_disk(folder: Path) -> Iterator[None]:
         yield
     finally:
         subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def _end_pushes(one: Stand, pushes: Pushes | None) -> list[str]:
+    """Waits until all is acknowledged, and tells the stand what must stand of it."""
+    if pushes is None:
+        return []
+    pushes.join(60)
+    problems = ["pushes were never acknowledged"] if pushes.is_alive() else []
+    pushes.end()
+    one.pushed = pushes.expected
+    return problems + pushes.refusals
 
 
 def _wait_until_whole(one: Stand) -> list[str]:
@@ -115,7 +135,8 @@ def main() -> int:
                 outcome = run_row(row, seed, folder / f"{row.name}-{seed}", model, chosen.events)
                 broken += bool(outcome.problems)
                 print(
-                    f"{row.name:<12} seed {seed:<4} edits {outcome.edits:<4} answers {outcome.asked:<4} degraded {outcome.degraded:<4} "
+                    f"{row.name:<12} seed {seed:<4} edits {outcome.edits:<4} "
+                    f"pushes {outcome.pushed:<4} answers {outcome.asked:<4} degraded {outcome.degraded:<4} "
                     f"errors {outcome.failed:<4} {'ok' if not outcome.problems else 'BROKEN'}",
                     flush=True,
                 )

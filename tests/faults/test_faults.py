@@ -30,3 +30,4 @@ def test_nothing_is_lost_doubled_orphaned_or_said_wrongly(row: Row, model: Path,
     assert outcome.problems == []
     assert outcome.edits == EVENTS
     assert outcome.asked > 20
+    assert (outcome.pushed > 40) == row.takes_pushes

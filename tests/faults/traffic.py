@@ -1,7 +1,8 @@
-"""What goes on while things break: edits of a folder and questions, both from a seed, both bounded."""
+"""What goes on while things break: edits of a folder, pushes of a source system, questions; from a seed, and bounded."""
 
 from __future__ import annotations
 
+import http.client
 import json
 import random
 import re
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from system.desks import DeskProcess
+from system.pushing import Statement, expected, make_history, post
 
 QUERY = "how is the signing key rotated"
 """Every page has the words, so nothing found would be a lie at any time."""
@@ -71,6 +73,49 @@ class Edits(threading.Thread):
         part = path.with_suffix(".part")
         part.write_text(page(path.stem, self._revision), encoding="utf-8")
         part.rename(path)
+
+
+class Pushes(threading.Thread):
+    """A source system that pushes its history over HTTP, `per_second`, and sends again whatever was not acknowledged."""
+
+    def __init__(self, desk: DeskProcess, seed: int, documents: int = 40, per_second: float = 8.0) -> None:
+        super().__init__(name="pushes", daemon=True)
+        self._desk = desk
+        self._random = random.Random(seed)
+        self._history = make_history(documents, seed)
+        self._pause_seconds = 1.0 / per_second
+        self._ending = threading.Event()
+        self.acknowledged: list[Statement] = []
+        """What was answered with 200 or 202, each once: nothing of it is sent again."""
+        self.unanswered = 0
+        self.refusals: list[str] = []
+        """Answers that are neither an acknowledgement nor a 503."""
+
+    def run(self) -> None:
+        for statement in self._history:
+            while not self._ending.wait(self._pause_seconds) and not self._send(statement):
+                self.unanswered += 1
+
+    @property
+    def expected(self) -> dict[str, str]:
+        """Text by path of what must stand after all that was acknowledged."""
+        return expected(self.acknowledged)
+
+    def end(self) -> None:
+        """Ends early and waits."""
+        self._ending.set()
+        self.join(60)
+
+    def _send(self, statement: Statement) -> bool:
+        try:
+            status, body = post(self._desk, [statement], self._random.choice(["binary", "structured"]))
+        except (OSError, http.client.HTTPException):
+            return False
+        if status not in (200, 202):
+            self.refusals += [] if status == 503 and "retry in" in body else [f"{statement.path}: {status} {body}"]
+            return False
+        self.acknowledged.append(statement)
+        return True
 
 
 @dataclass(frozen=True)
