@@ -1,42 +1,120 @@
-"""The docs surface over the real services: what one tool shows, another can read, and all of it together is the documents."""
+"""The docs surface over the real services, in one process and as five on OpenSearch and NATS: what one tool shows, another can read."""
 
 from __future__ import annotations
 
+import json
 import re
+import urllib.error
+import urllib.request
 from pathlib import Path
+from typing import Any
 
+import jsonschema
 import pytest
 from mcp import Client
+from mcp.shared.exceptions import MCPError
 from mcp.types import TextContent, TextResourceContents
 
-from models import build_tiny_model
-from system.desks import DeskProcess, running
+from system.desks import DeskProcess
 
 pytestmark = pytest.mark.slow
 
-PAGES = {
-    "ops/keys.md": "# Keys\n\nAbout keys.\n\n## Rotation\n\n"
-    + "Rotate the signing key with keytool every month. " * 40,
-    "ops/pager.md": "# Pager\n\nThe rota changes on Monday.\n\n## Rotation\n\nThe pager goes round by the week.\n",
-    "travel.md": "---\ntitle: Travel policy\n---\nBook trains before flights, within HALYARD_DISPATCH_TIMEOUT seconds.\n",
-}
+GOLDEN = Path(__file__).parent / "golden" / "tools_list.json"
+ERAS = {"auto": "2026-07-28", "legacy": "2025-11-25"}
+CALLS: list[tuple[str, dict[str, Any]]] = [
+    ("search_docs", {"query": "rotate the signing key"}),
+    ("search_docs", {"query": "HALYARD_DISPATCH_TIMEOUT", "limit": 1}),
+    ("search_docs", {"query": "the pager goes round", "source": "handbook"}),
+    ("search_docs", {"query": "zebra crossing paint thickness"}),
+    ("search_docs", {"query": "x", "source": "nowhere"}),
+    ("search_docs", {"query": "x", "sauce": "nowhere"}),
+    ("list_topics", {}),
+    ("list_topics", {"limit": 2}),
+    ("read_document", {"path": "handbook/ops/keys.md", "max_tokens": 300}),
+    ("read_document", {"path": "handbook/ops/keys.md", "heading": "Keys > Rotation"}),
+    ("read_document", {"path": "handbook/ops/kyes.md"}),
+]
 
 
 @pytest.mark.anyio
-async def test_what_one_tool_shows_another_reads(tmp_path: Path) -> None:
-    docs = tmp_path / "handbook"
-    for name, text in PAGES.items():
-        (docs / name).parent.mkdir(parents=True, exist_ok=True)
-        (docs / name).write_text(text)
-    model = build_tiny_model(tmp_path / "model")
-    with running(DeskProcess(docs, tmp_path / "data", model)) as desk:
-        desk.wait_until_settled(len(PAGES))
-        for mode in ("auto", "legacy"):
-            async with Client(f"{desk.url}/mcp", mode=mode) as client:
-                await check_desk(client)
+@pytest.mark.parametrize("mode", ERAS)
+async def test_what_one_tool_shows_another_reads(desk: DeskProcess, pages: dict[str, str], mode: str) -> None:
+    async with Client(f"{desk.url}/mcp", mode=mode) as client:
+        assert client.protocol_version == ERAS[mode]
+        assert "It holds 3 documents" in (client.instructions or "")
+        await check_desk(client, pages)
 
 
-async def check_desk(client: Client) -> None:
+@pytest.mark.anyio
+@pytest.mark.parametrize(("mode", "code"), [("auto", -32602), ("legacy", -32002)])
+async def test_what_does_not_exist_is_said_in_the_words_of_the_era(desk: DeskProcess, mode: str, code: int) -> None:
+    async with Client(f"{desk.url}/mcp", mode=mode) as client:
+        with pytest.raises(MCPError) as refusal:
+            await client.read_resource("contextator://default/handbook/none.md")
+        assert refusal.value.error.code == code
+        with pytest.raises(MCPError, match='no tool "write_docs"; valid: search_docs, list_topics, read_document'):
+            await client.call_tool("write_docs", {})
+        refused = await client.call_tool("search_docs", {"query": "token", "limit": "five"})
+        assert refused.is_error
+
+
+@pytest.mark.anyio
+async def test_structured_content_fits_the_schema_that_its_tool_is_listed_with(desk: DeskProcess) -> None:
+    async with Client(f"{desk.url}/mcp") as client:
+        schemas = {tool.name: tool.output_schema for tool in (await client.list_tools()).tools}
+        for name, arguments in CALLS:
+            answer = await client.call_tool(name, arguments)
+            if not answer.is_error:
+                jsonschema.validate(answer.structured_content, schemas[name])
+
+
+def test_tools_are_listed_as_the_golden_answer_has_them(desk: DeskProcess) -> None:
+    status, listed = send(desk, "POST", {"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+    golden = json.loads(GOLDEN.read_text(encoding="utf-8"))
+    for tool in listed["result"]["tools"]:
+        assert tool.pop("outputSchema")["type"] == "object"  # what structured output adds
+    assert (status, listed) == (200, golden)
+
+
+@pytest.mark.parametrize(
+    ("method", "body", "headers", "status"),
+    [
+        ("GET", None, {}, 405),
+        ("DELETE", None, {}, 405),
+        ("POST", "{", {}, 400),
+        ("POST", [{"jsonrpc": "2.0", "id": 1, "method": "ping"}], {}, 400),
+        ("POST", {}, {"Host": "evil.example"}, 421),
+        ("POST", {}, {"Origin": "http://evil.example"}, 403),
+        ("POST", {}, {"Content-Type": "text/plain"}, 415),
+    ],
+)
+def test_what_cannot_be_answered_is_refused(
+    desk: DeskProcess, method: str, body: object, headers: dict[str, str], status: int
+) -> None:
+    assert send(desk, method, body, headers)[0] == status
+
+
+def test_five_processes_on_servers_answer_as_one_process_does(
+    one_process: DeskProcess, five_on_servers: DeskProcess
+) -> None:
+    for tool, arguments in CALLS:
+        assert five_on_servers.call(tool, arguments) == one_process.call(tool, arguments), (tool, arguments)
+
+
+def send(desk: DeskProcess, method: str, body: object, headers: dict[str, str] | None = None) -> tuple[int, Any]:
+    """Status and JSON body of the answer to one request at the surface's address."""
+    data = None if body is None else (body if isinstance(body, str) else json.dumps(body)).encode()
+    usual = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+    request = urllib.request.Request(f"{desk.url}/mcp", data, {**usual, **(headers or {})}, method=method)
+    try:
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return answer.status, json.load(answer)
+    except urllib.error.HTTPError as failure:
+        with failure:
+            return failure.code, None
+
+
+async def check_desk(client: Client, pages: dict[str, str]) -> None:
     """Searches, lists and reads the pages through one client."""
     listing = await text_of(client, "list_topics")
     assert re.findall(r"^• (\S+)", listing, re.MULTILINE) == [
@@ -56,7 +134,7 @@ async def check_desk(client: Client) -> None:
     for resource in (await client.list_resources()).resources:
         contents = (await client.read_resource(resource.uri)).contents[0]
         assert isinstance(contents, TextResourceContents)
-        assert contents.text.strip() == PAGES[resource.name.removeprefix("handbook/")].rpartition("---\n")[2].strip()
+        assert contents.text.strip() == pages[resource.name.removeprefix("handbook/")].rpartition("---\n")[2].strip()
         assert await pages_of(client, resource.name) == contents.text.split()
 
 
