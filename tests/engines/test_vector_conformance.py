@@ -261,7 +261,7 @@ async def test_vectors_are_found_by_the_hash_of_their_text_with_every_bit(row: R
 
 async def test_another_dimension_is_refused_and_names_both(engine: VectorIndex) -> None:
     await engine.write(HANDBOOK, MODEL, [vector_item("a1", EAST)])
-    with pytest.raises(InvalidArgument, match=r"2 numbers.*holds 3"):
+    with pytest.raises(InvalidArgument, match=r"2 numbers.*holds 3: embedder\.model .* name the former one"):
         await engine.write(HANDBOOK, MODEL, [vector_item("a2", vector_of(1, 0))])
     with pytest.raises(InvalidArgument, match=r"2 numbers.*holds 3"):
         await find(engine, vector_of(1, 0))

@@ -13,6 +13,7 @@ import structlog
 
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_pb
 from refdesk.api.search.v1 import search_pb2 as search_pb
+from refdesk.errors import InvalidArgument
 from refdesk.failpoints import reach
 from refdesk.ingest import metrics, pending
 from refdesk.ingest.changes import Change, Ending, Outcome
@@ -91,6 +92,11 @@ class Vectors:
                 metrics.OUTAGES.labels("vectors").inc()
                 log.warning("vectors wait", reason=error.message, seconds=seconds)
                 await asyncio.sleep(seconds)
+                continue
+            except InvalidArgument as error:  # the model and the index do not fit, which an operator has to mend
+                metrics.OUTAGES.labels("vectors").inc()
+                log.error("vectors cannot be made", reason=error.message, seconds=self._settings.outage_seconds)
+                await asyncio.sleep(self._settings.outage_seconds)
                 continue
             backoff.reset()
             if not busy:

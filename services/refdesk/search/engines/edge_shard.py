@@ -19,6 +19,7 @@ import qdrant_edge as edge
 
 from refdesk import failpoints
 from refdesk.errors import InvalidArgument, RefdeskError, Unavailable
+from refdesk.search.engines.dimensions import check_dimension
 from refdesk.search.engines.edge_found import PackedFound, pack_ids, pack_scores
 from refdesk.search.engines.interface import (
     Candidates,
@@ -103,12 +104,7 @@ class EdgeShard:
             raise InvalidArgument(
                 f"this index holds vectors of {self._label['model_id']}, not of {model_id}; index again with {model_id}"
             )
-        expected = self._label["dimension"]
-        for vector in vectors:
-            if len(vector) != 4 * expected:
-                raise InvalidArgument(
-                    f"a vector has {len(vector) / 4:g} numbers, this index of {self._label['model_id']} holds {expected}"
-                )
+        check_dimension(vectors, self._label["dimension"], "this index", self._label["model_id"])
 
     def write(self, items: Sequence[VectorItem]) -> Written:
         """Writes points that are not older than what is there."""

@@ -20,6 +20,7 @@ from qdrant_client import AsyncQdrantClient, models
 
 from refdesk import failpoints
 from refdesk.errors import InvalidArgument, RefdeskError, Unavailable
+from refdesk.search.engines.dimensions import check_dimension
 from refdesk.search.engines.qdrant_calls import Calls
 from refdesk.search.engines.qdrant_scope import Scope
 from refdesk.search.settings import SearchSettings
@@ -77,11 +78,7 @@ class Collection(NamedTuple):
             raise InvalidArgument(
                 f"collection {self.name} holds vectors of {self.model_id}, not of {model_id}; index again with {model_id}"
             )
-        for vector in vectors:
-            if len(vector) != 4 * self.dimension:
-                raise InvalidArgument(
-                    f"a vector has {len(vector) / 4:g} numbers, collection {self.name} of {self.model_id} holds {self.dimension}"
-                )
+        check_dimension(vectors, self.dimension, f"collection {self.name}", self.model_id)
 
 
 class Collections:
