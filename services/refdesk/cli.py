@@ -12,6 +12,7 @@ import typer
 
 from refdesk.cli_generation import generation_app
 from refdesk.cli_key import key_app
+from refdesk.cli_report import report_app
 from refdesk.errors import RefdeskError
 
 app = typer.Typer(
@@ -213,6 +214,7 @@ def _fail(message: str) -> NoReturn:
 
 app.add_typer(generation_app(_call), name="generation")
 app.add_typer(key_app(_call), name="key")
+app.add_typer(report_app(_call), name="report")
 
 if __name__ == "__main__":
     main()

@@ -97,6 +97,7 @@ class ProjectSettings(Declared):
         default_factory=lambda: FloorSettings(cosine=None, coverage=None), description="Relevance floor of its own."
     )
     pins: tuple[str, ...] = Field((), description="Documents that agents are always shown; no surface shows them yet.")
+    log_days: int = Field(30, ge=1, le=3650, description="Days that rows of calls are kept.")
     structured_output: bool = Field(False, description="Tools publish output schemas and structured content.")
     sources: tuple[SourceSettings, ...] = Field((), description="Where its documents come from.")
 

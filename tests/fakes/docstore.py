@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 
 from fakes.weather import Weather
 from refdesk.api.docstore.v1 import docstore_pb2 as pb
+from refdesk.docstore.engines.names import choose_candidates, find_candidates, read_digits
 from refdesk.errors import AlreadyExists, InvalidArgument, NotFound
 
 
@@ -19,6 +21,22 @@ def copy(record: pb.Document, *, text: bool = True, heads: bool = True) -> pb.Do
     if not heads:
         del mine.heads[:]
     return mine
+
+
+def resolve_ids(records: Iterable[pb.Document], request: pb.ResolveIdsRequest) -> pb.ResolveIdsResponse:
+    """What the prefixes fit among records of the project."""
+    records = list(records)
+    return pb.ResolveIdsResponse(
+        items=[
+            choose_candidates(
+                candidate
+                for record in records
+                if (digits := read_digits(query.prefix))
+                for candidate in find_candidates(record, query.kind, digits)
+            )
+            for query in request.queries
+        ]
+    )
 
 
 class FakeDocstore:
@@ -149,6 +167,12 @@ class FakeDocstore:
                 record.text = ""
                 purged += 1
         return pb.PurgeDocumentsResponse(purged_count=purged)
+
+    async def resolve_ids(self, request: pb.ResolveIdsRequest) -> pb.ResolveIdsResponse:
+        await self.weather.before("docstore")
+        records = [record for record in self.records.values() if record.project == request.project]
+        await self.weather.after("docstore")
+        return resolve_ids(records, request)
 
     async def get_stats(self, request: pb.GetStatsRequest) -> pb.GetStatsResponse:
         await self.weather.before("docstore")

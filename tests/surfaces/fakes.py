@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from fakes.docstore import resolve_ids
 from refdesk import errors
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.api.embedder.v1 import embedder_pb2 as embedder_api
@@ -60,11 +61,26 @@ class FakeDocstore:
     stats: docstore_api.GetStatsResponse | None = None
     down: bool = False
     calls: list[str] = field(default_factory=list)
+    noted: list[docstore_api.CallRecord] = field(default_factory=list)
+    purged: list[tuple[str, int]] = field(default_factory=list)
 
     def _called(self, name: str) -> None:
         self.calls.append(name)
         if self.down:
             raise errors.Unavailable("docstore does not answer")
+
+    async def get_keys(self, request: docstore_api.GetKeysRequest) -> docstore_api.GetKeysResponse:
+        return docstore_api.GetKeysResponse(items=[docstore_api.GetKeysItem() for _ in request.key_ids])
+
+    async def put_calls(self, request: docstore_api.PutCallsRequest) -> docstore_api.PutCallsResponse:
+        if self.down:
+            raise errors.Unavailable("docstore does not answer")
+        self.noted.extend(request.calls)
+        return docstore_api.PutCallsResponse()
+
+    async def purge_calls(self, request: docstore_api.PurgeCallsRequest) -> docstore_api.PurgeCallsResponse:
+        self.purged.append((request.project, request.before_milliseconds))
+        return docstore_api.PurgeCallsResponse()
 
     async def list_projects(self, request: docstore_api.ListProjectsRequest) -> docstore_api.ListProjectsResponse:
         self._called("list_projects")
@@ -143,6 +159,10 @@ class FakeDocstore:
                 )
         current = [known[chunk] for chunk in request.chunk_ids if chunk in known and chunk not in self.stale]
         return docstore_api.HydrateChunksResponse(chunks=current)
+
+    async def resolve_ids(self, request: docstore_api.ResolveIdsRequest) -> docstore_api.ResolveIdsResponse:
+        self._called("resolve_ids")
+        return resolve_ids(self.documents, request)
 
     async def suggest_paths(self, request: docstore_api.SuggestPathsRequest) -> docstore_api.SuggestPathsResponse:
         self._called("suggest_paths")

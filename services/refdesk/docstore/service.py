@@ -19,6 +19,8 @@ PAGE_SIZE, MAX_PAGE_SIZE = 200, 1000
 SUGGESTIONS, MAX_SUGGESTIONS = 5, 20
 REPORTS, MAX_REPORTS = 1000, 10_000
 DROPPED, MAX_DROPPED = 256, 1024
+MAX_CALLS = 10_000
+MAX_ID_QUERIES = 64
 RESTORE_ATTEMPTS = 8
 
 
@@ -186,6 +188,14 @@ class DocstoreService:
         limit = validation.choose_limit(request.limit, "limit", default=SUGGESTIONS, most=MAX_SUGGESTIONS)
         return pb.SuggestPathsResponse(paths=await self._store.suggest_paths(project, request.path, limit))
 
+    async def resolve_ids(self, request: pb.ResolveIdsRequest) -> pb.ResolveIdsResponse:
+        """What prefixes of ids and content hashes fit, an item for each."""
+        project = validation.require(request.project, "project")
+        validation.check_count(request.queries, "queries", least=1, most=MAX_ID_QUERIES)
+        for query in request.queries:
+            validation.check_id_query(query)
+        return pb.ResolveIdsResponse(items=await self._store.resolve_ids(project, list(request.queries)))
+
     async def get_stats(self, request: pb.GetStatsRequest) -> pb.GetStatsResponse:
         """Counts of a project."""
         return await self._store.get_stats(validation.require(request.project, "project"), request.generation)
@@ -295,6 +305,28 @@ class DocstoreService:
     async def list_keys(self, request: pb.ListKeysRequest) -> pb.ListKeysResponse:
         """All access keys."""
         return pb.ListKeysResponse(keys=await self._store.list_keys())
+
+    async def put_calls(self, request: pb.PutCallsRequest) -> pb.PutCallsResponse:
+        """Notes calls, each once."""
+        validation.check_count(request.calls, "calls", least=1)
+        for call in request.calls:
+            validation.require(call.call_id, "call_id")
+        await self._store.put_calls(request.calls)
+        return pb.PutCallsResponse()
+
+    async def list_calls(self, request: pb.ListCallsRequest) -> pb.ListCallsResponse:
+        """What was noted, the newest first."""
+        limit = validation.choose_limit(request.limit, "limit", default=1000, most=MAX_CALLS)
+        if request.selection not in pb.CallSelection.values():
+            raise InvalidArgument(f"selection {request.selection} is not known")
+        since = request.since_milliseconds
+        calls = await self._store.list_calls(request.project, request.selection, since, limit)
+        return pb.ListCallsResponse(calls=calls)
+
+    async def purge_calls(self, request: pb.PurgeCallsRequest) -> pb.PurgeCallsResponse:
+        """Drops old rows."""
+        purged = await self._store.purge_calls(request.project, request.before_milliseconds)
+        return pb.PurgeCallsResponse(purged_count=purged)
 
 
 def _page_size(asked: int) -> int:

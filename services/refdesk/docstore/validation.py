@@ -116,6 +116,14 @@ def check_note(note: pb.NoteDocumentsItem) -> None:
         )
 
 
+def check_id_query(query: pb.IdQuery) -> None:
+    """Raises: InvalidArgument for a query that does not say of what its prefix is one."""
+    if query.kind not in pb.IdKind.values() or query.kind == pb.ID_KIND_UNSPECIFIED:
+        raise InvalidArgument(
+            f"query of {query.prefix[:80]!r} has no known kind; say whether it is a document, section or content"
+        )
+
+
 def check_report(source: str, report: pb.Report) -> None:
     """Raises: InvalidArgument for a report of no path of the source, or of no kind."""
     if report.path != source and not report.path.startswith(f"{source}/"):

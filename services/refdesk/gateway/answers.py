@@ -85,6 +85,11 @@ class Answer:
         return self.mode != LEXICAL
 
     @property
+    def degraded(self) -> str:
+        """Why less was searched than should have been; empty where all of it was."""
+        return ", ".join(leg.reason for leg in self.absent if leg.failed)
+
+    @property
     def has_failed_leg(self) -> bool:
         """Whether a leg did not answer, so that nothing found proves nothing."""
         return any(leg.failed for leg in self.absent)

@@ -21,7 +21,8 @@ NAME_CHARACTERS = 60
 class Argument:
     """One argument; `least` and `most` bound an integer or number, the characters of a text, the items of a list (0: no bound).
 
-    `options`: the texts that it may be, for a list the texts that its items may be; empty: any. `fields`: what each of a list of records has.
+    `options`: the texts that it may be, for a list the texts that its items may be; empty: any. `fields`: what each record of
+    a list has.
     """
 
     name: str

@@ -38,10 +38,12 @@ class Callers:
         *,
         now: Callable[[], float] = time.time,
         rates: Rates | None = None,
+        denied: Callable[[str, str, str], None] = lambda reason, project, key_id: None,
     ) -> None:
         self._docstore = docstore
         self._required = settings.requires_keys
         self._now = now
+        self._tell = denied
         self._rates = rates or Rates(settings.calls_per_minute)
         self._known: Memory[pb.AccessKey | None] = Memory(BELIEVED_SECONDS)
         self._looking = asyncio.Semaphore(SIDE_BY_SIDE)
@@ -54,27 +56,28 @@ class Callers:
         """
         if not authorization:
             if self._required:
-                raise _denied("missing", errors.Unauthenticated(f"a key is needed here: {HOW}"))
+                raise self._denied("missing", None, errors.Unauthenticated(f"a key is needed here: {HOW}"))
             return None
         scheme, _, text = authorization.partition(" ")
         key = read_key(text.strip()) if scheme.lower() == "bearer" else None
         known = await self._look_up(key) if key else None
         if key is None or known is None or not opens(key, known, round(self._now() * 1000)):
-            raise _denied("unknown", errors.Unauthenticated(f"this key is not known, or is good no more: {HOW}"))
+            wrong = errors.Unauthenticated(f"this key is not known, or is good no more: {HOW}")
+            raise self._denied("unknown", pb.AccessKey(key_id=key.key_id) if key else None, wrong)
         if known.scope != scope:
             wanted, has = SCOPES[scope], SCOPES[known.scope]
-            raise _denied("scope", errors.PermissionDenied(f"this key is for {has}; use one for {wanted}"))
+            raise self._denied("scope", known, errors.PermissionDenied(f"this key is for {has}; use one for {wanted}"))
         try:
             self._rates.take(known.key_id, known.calls_per_minute)
         except errors.ResourceExhausted as error:
-            raise _denied("rate", error) from None
+            raise self._denied("rate", known, error) from None
         return known
 
     async def allow(self, authorization: str, scope: pb.KeyScope, project: str) -> pb.AccessKey | None:
         """As `identify`, for one project. Raises: NotFound besides, in the words for a project that does not exist."""
         known = await self.identify(authorization, scope)
         if known is not None and known.project != project:
-            raise _denied("scope", errors.NotFound(f"project {project[:63]} does not exist"))
+            raise self._denied("scope", known, errors.NotFound(f"project {project[:63]} does not exist"))
         return known
 
     async def _look_up(self, key: Key) -> pb.AccessKey | None:
@@ -87,9 +90,10 @@ class Callers:
         try:
             return await self._known.get(key.key_id, read)
         except (errors.Unavailable, errors.DeadlineExceeded, errors.ResourceExhausted):
-            raise _denied("unchecked", errors.Unavailable("the key cannot be checked now")) from None
+            raise self._denied("unchecked", None, errors.Unavailable("the key cannot be checked now")) from None
 
-
-def _denied(reason: str, error: errors.RefdeskError) -> errors.RefdeskError:
-    DENIED.labels(reason).inc()
-    return error
+    def _denied(self, reason: str, key: pb.AccessKey | None, error: errors.RefdeskError) -> errors.RefdeskError:
+        """Counts and notes it, under the project of the key where the key proved itself."""
+        DENIED.labels(reason).inc()
+        self._tell(reason, key.project if key else "", key.key_id if key else "")
+        return error

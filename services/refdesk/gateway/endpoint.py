@@ -17,6 +17,7 @@ from refdesk import errors
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.gateway import exchange
 from refdesk.gateway.admission import Admission
+from refdesk.gateway.call_log import CallLog
 from refdesk.gateway.callers import Callers
 from refdesk.gateway.failures import explain, problem_headers, status_code
 from refdesk.gateway.messages import INVALID_REQUEST, SERVER_ERROR, Flaw, error_body, read_message
@@ -32,11 +33,11 @@ JSON, EVENTS = "application/json", "text/event-stream"
 class McpEndpoint:
     """Serves both protocol eras, without sessions: every POST stands for itself and nothing needs a standing stream."""
 
-    def __init__(self, settings: GatewaySettings, targets: Targets, callers: Callers) -> None:
+    def __init__(self, settings: GatewaySettings, targets: Targets, callers: Callers, call_log: CallLog) -> None:
         self._settings = settings
         self._callers = callers
         self._targets = targets
-        self._server = Handlers(settings.deadline_seconds).build()
+        self._server = Handlers(settings.deadline_seconds, call_log).build()
         self.admission = Admission(settings.concurrent_calls, settings.queued_calls, settings.queued_seconds)
         self._origins = Origins(settings.allowed_hosts, settings.allowed_origins, any_host=settings.answers_any_host)
         self._manager: StreamableHTTPSessionManager | None = None

@@ -39,4 +39,8 @@ DENIED = Counter(
     "Requests that were denied: no key, an unknown one, one for something else, one that calls too often, one that cannot be checked.",
     ("reason",),
 )
+LOST_CALLS = Counter(
+    "refdesk_gateway_lost_call_rows_total",
+    "Rows of calls that were never written: docstore was away for too long, or at the end.",
+)
 CALLS = Gauge("refdesk_gateway_calls", "Calls under way.")

@@ -26,6 +26,7 @@ from refdesk.gateway.backup import pack, read_backup, restore_backup, unpack
 from refdesk.gateway.comparing import Comparison
 from refdesk.gateway.failures import problem_body, problem_headers, status_code
 from refdesk.gateway.http import PROBLEM
+from refdesk.gateway.operator_calls import call_routes
 from refdesk.gateway.operator_generations import generation_routes
 from refdesk.gateway.operator_keys import key_routes
 
@@ -81,6 +82,7 @@ def build_operator(
         Route(f"{PREFIX}/projects/{{project}}/reconcile", reconcile_project, methods=["POST"]),
         *generation_routes(ingest, comparison, PREFIX),
         *key_routes(docstore, PREFIX),
+        *call_routes(docstore, PREFIX),
     ]
     app = Starlette(routes=routes, exception_handlers={errors.RefdeskError: _failed})
     app.add_middleware(_RefuseStrangers, admins=admins)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Awaitable, Mapping
 from importlib.metadata import version
@@ -17,9 +18,10 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from refdesk import errors
+from refdesk.gateway.call_log import CallLog
 from refdesk.gateway.failures import explain
 from refdesk.gateway.metrics import OPERATION_SECONDS
-from refdesk.gateway.surfaces.interface import MIME_TYPE, Caller, UnknownTool
+from refdesk.gateway.surfaces.interface import MIME_TYPE, Caller, ToolAnswer, UnknownTool
 from refdesk.gateway.targets import Target
 from refdesk.rpc import deadline
 
@@ -58,8 +60,9 @@ METHODS = frozenset((*CACHE_HINTS, "initialize", "ping", "tools/call", "completi
 class Handlers:
     """Answers MCP requests for the target in their scope, each within `deadline_seconds`."""
 
-    def __init__(self, deadline_seconds: float) -> None:
+    def __init__(self, deadline_seconds: float, call_log: CallLog) -> None:
         self._deadline_seconds = deadline_seconds
+        self._call_log = call_log
 
     def build(self) -> Server[Any]:
         """The SDK's server with these handlers, for both protocol eras."""
@@ -113,20 +116,42 @@ class Handlers:
         """Runs a tool; what fails is a result that says so, so that the agent reads it."""
         try:
             target = await _target(context)
-            answer = await target.surface.call(target.project, params.name, params.arguments, caller_of(context))
+        except errors.RefdeskError as error:
+            return _failed(context, error)
+        try:
+            answer = await self._run(target, params, caller_of(context))
         except UnknownTool as error:
             raise MCPError(types.INVALID_PARAMS, error.message) from None
         except errors.RefdeskError as error:
             return _failed(context, error)
-        except Exception:
-            log.exception("a tool failed", tool=params.name[:60])
-            return _failed(context, errors.Internal("the call could not be answered"))
-        content = [{"type": "text", "text": answer.text}]
+        content: list[dict[str, Any]] = [{"type": "text", "text": answer.text}]
         content += [{"type": "resource", "resource": dict(resource)} for resource in answer.resources]
         result: dict[str, Any] = {**COMPLETE, "content": content, "isError": False}
         if target.structured:
             result["structuredContent"] = dict(answer.structured)
         return result
+
+    async def _run(self, target: Target, params: types.CallToolRequestParams, caller: Caller) -> ToolAnswer:
+        """Runs a tool and notes it, however it ended. Raises: RefdeskError."""
+        started = time.perf_counter()
+        answer, failure = None, errors.Internal.reason
+        try:
+            answer = await target.surface.call(target.project, params.name, params.arguments, caller)
+            failure = ""
+        except errors.RefdeskError as error:
+            failure = error.reason
+            raise
+        except asyncio.CancelledError:
+            failure = "CANCELLED"
+            raise
+        except Exception:
+            log.exception("a tool failed", tool=params.name[:60])
+            raise errors.Internal("the call could not be answered") from None
+        finally:
+            elapsed_seconds = time.perf_counter() - started
+            place = target.project.slug, target.surface.name
+            self._call_log.note_call(*place, params.name, params.arguments, caller, elapsed_seconds, answer, failure)
+        return answer
 
     async def list_resources(self, context: Context, params: types.PaginatedRequestParams) -> dict[str, Any]:
         """A page of documents."""

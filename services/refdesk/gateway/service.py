@@ -16,6 +16,7 @@ from refdesk.api.embedder.v1.embedder_protocol import Embedder
 from refdesk.api.ingest.v1.ingest_protocol import Ingest
 from refdesk.api.search.v1.search_protocol import Search
 from refdesk.gateway.answers import SearchCore
+from refdesk.gateway.call_log import CallLog
 from refdesk.gateway.callers import Callers
 from refdesk.gateway.catalog import Catalog
 from refdesk.gateway.door import Door
@@ -57,8 +58,9 @@ class GatewayService:
         core = SearchCore(docstore, search, catalog)
         docs = DocsSurface(docstore, core, catalog, tokens, settings.search_max_result_chars)
         targets = Targets(catalog, {docs.name: docs}, structured_output=settings.structured_output)
-        self.callers = callers = Callers(docstore, settings)
-        self._endpoint = McpEndpoint(settings, targets, callers)
+        self._call_log = CallLog(docstore)
+        self.callers = callers = Callers(docstore, settings, denied=self._call_log.note_denied)
+        self._endpoint = McpEndpoint(settings, targets, callers, self._call_log)
 
         async def allow(request: Request, project: str) -> None:
             await callers.allow(request.headers.get("authorization", ""), docstore_api.KEY_SCOPE_PUBLISH, project)
@@ -85,6 +87,7 @@ class GatewayService:
     async def start(self) -> None:
         """Begins to answer, and returns at once: what cannot be reached yet is waited for, and /readyz says so."""
         self._stop.clear()
+        self._call_log.start()
         serving = asyncio.Event()
         # One task enters and leaves the SDK's task group, whoever calls start and close.
         self._tasks = [asyncio.create_task(self._serve(serving), name="gateway")]
@@ -105,6 +108,7 @@ class GatewayService:
         for task in tasks[1:]:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await self._call_log.close()
 
     def not_ready_reason(self) -> str:
         """Why questions would not be answered, as of the newest check; "" when they would."""

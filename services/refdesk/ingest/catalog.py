@@ -205,6 +205,7 @@ def wanted_project(slug: str, settings: ProjectSettings, model_id: str, existing
         live_generation=existing.live_generation if existing else name,
         followed_generations=existing.followed_generations if existing else [name],
         structured_output=settings.structured_output,
+        log_days=settings.log_days,
         sources=[
             pb.Source(
                 name=source.name,

@@ -83,6 +83,9 @@ class DocumentStore(RawStore, Protocol):
     async def suggest_paths(self, project: str, path: str, limit: int) -> list[str]:
         """Current paths like `path`, nearest first."""
 
+    async def resolve_ids(self, project: str, queries: Sequence[pb.IdQuery]) -> list[pb.ResolvedId]:
+        """What each prefix fits among current documents, in the order of the queries, as `names` compares it."""
+
     async def get_stats(self, project: str, generation: str) -> pb.GetStatsResponse:
         """Counts of a project in a generation; cheap, for it is asked at every search."""
 
@@ -126,6 +129,17 @@ class DocumentStore(RawStore, Protocol):
 
     async def put_key(self, key: pb.AccessKey, expected_revision: int) -> pb.AccessKey | None:
         """Puts a key if its revision is the expected one and returns it as it is now; None: it has another one."""
+
+    async def put_calls(self, calls: Sequence[pb.CallRecord]) -> None:
+        """Notes calls; one whose id is noted already is left as it is."""
+
+    async def list_calls(
+        self, project: str, selection: pb.CallSelection, since_milliseconds: int, limit: int
+    ) -> list[pb.CallRecord]:
+        """What was noted of a project since a time, the newest first."""
+
+    async def purge_calls(self, project: str, before_milliseconds: int) -> int:
+        """Drops what was noted of a project before a time; returns how many."""
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,12 @@ class KeyScope(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     KEY_SCOPE_READ: _ClassVar[KeyScope]
     KEY_SCOPE_PUBLISH: _ClassVar[KeyScope]
     KEY_SCOPE_ADMIN: _ClassVar[KeyScope]
+
+class CallSelection(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    CALL_SELECTION_UNSPECIFIED: _ClassVar[CallSelection]
+    CALL_SELECTION_FOUND_NOTHING: _ClassVar[CallSelection]
+    CALL_SELECTION_DENIED: _ClassVar[CallSelection]
 ID_KIND_UNSPECIFIED: IdKind
 ID_KIND_DOCUMENT: IdKind
 ID_KIND_SECTION: IdKind
@@ -69,6 +75,9 @@ KEY_SCOPE_UNSPECIFIED: KeyScope
 KEY_SCOPE_READ: KeyScope
 KEY_SCOPE_PUBLISH: KeyScope
 KEY_SCOPE_ADMIN: KeyScope
+CALL_SELECTION_UNSPECIFIED: CallSelection
+CALL_SELECTION_FOUND_NOTHING: CallSelection
+CALL_SELECTION_DENIED: CallSelection
 
 class Document(_message.Message):
     __slots__ = ("document_id", "project", "source", "path", "revision", "source_revision", "content_hash", "title", "summary", "url", "version", "kind", "language", "text", "sections", "heads", "deleted", "put_at_milliseconds", "previous_paths", "bulk", "token_scale", "previous_content_hashes")
@@ -599,7 +608,7 @@ class DropHeadsResponse(_message.Message):
     def __init__(self, dropped_count: _Optional[int] = ...) -> None: ...
 
 class Project(_message.Message):
-    __slots__ = ("slug", "description", "surfaces", "model_id", "live_generation", "followed_generations", "floor_cosine", "floor_coverage", "sources", "structured_output", "revision", "building_generation", "hold_switch", "rollback_generations", "dropped_generations", "title", "public_search")
+    __slots__ = ("slug", "description", "surfaces", "model_id", "live_generation", "followed_generations", "floor_cosine", "floor_coverage", "sources", "structured_output", "revision", "building_generation", "hold_switch", "rollback_generations", "dropped_generations", "title", "public_search", "log_days")
     SLUG_FIELD_NUMBER: _ClassVar[int]
     DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
     SURFACES_FIELD_NUMBER: _ClassVar[int]
@@ -617,6 +626,7 @@ class Project(_message.Message):
     DROPPED_GENERATIONS_FIELD_NUMBER: _ClassVar[int]
     TITLE_FIELD_NUMBER: _ClassVar[int]
     PUBLIC_SEARCH_FIELD_NUMBER: _ClassVar[int]
+    LOG_DAYS_FIELD_NUMBER: _ClassVar[int]
     slug: str
     description: str
     surfaces: _containers.RepeatedScalarFieldContainer[str]
@@ -634,7 +644,8 @@ class Project(_message.Message):
     dropped_generations: _containers.RepeatedCompositeFieldContainer[DroppedGeneration]
     title: str
     public_search: PublicSearch
-    def __init__(self, slug: _Optional[str] = ..., description: _Optional[str] = ..., surfaces: _Optional[_Iterable[str]] = ..., model_id: _Optional[str] = ..., live_generation: _Optional[str] = ..., followed_generations: _Optional[_Iterable[str]] = ..., floor_cosine: _Optional[float] = ..., floor_coverage: _Optional[float] = ..., sources: _Optional[_Iterable[_Union[Source, _Mapping]]] = ..., structured_output: _Optional[bool] = ..., revision: _Optional[int] = ..., building_generation: _Optional[str] = ..., hold_switch: _Optional[bool] = ..., rollback_generations: _Optional[_Iterable[_Union[RollbackGeneration, _Mapping]]] = ..., dropped_generations: _Optional[_Iterable[_Union[DroppedGeneration, _Mapping]]] = ..., title: _Optional[str] = ..., public_search: _Optional[_Union[PublicSearch, _Mapping]] = ...) -> None: ...
+    log_days: int
+    def __init__(self, slug: _Optional[str] = ..., description: _Optional[str] = ..., surfaces: _Optional[_Iterable[str]] = ..., model_id: _Optional[str] = ..., live_generation: _Optional[str] = ..., followed_generations: _Optional[_Iterable[str]] = ..., floor_cosine: _Optional[float] = ..., floor_coverage: _Optional[float] = ..., sources: _Optional[_Iterable[_Union[Source, _Mapping]]] = ..., structured_output: _Optional[bool] = ..., revision: _Optional[int] = ..., building_generation: _Optional[str] = ..., hold_switch: _Optional[bool] = ..., rollback_generations: _Optional[_Iterable[_Union[RollbackGeneration, _Mapping]]] = ..., dropped_generations: _Optional[_Iterable[_Union[DroppedGeneration, _Mapping]]] = ..., title: _Optional[str] = ..., public_search: _Optional[_Union[PublicSearch, _Mapping]] = ..., log_days: _Optional[int] = ...) -> None: ...
 
 class PublicSearch(_message.Message):
     __slots__ = ("origins",)
@@ -1079,3 +1090,85 @@ class ListKeysResponse(_message.Message):
     KEYS_FIELD_NUMBER: _ClassVar[int]
     keys: _containers.RepeatedCompositeFieldContainer[AccessKey]
     def __init__(self, keys: _Optional[_Iterable[_Union[AccessKey, _Mapping]]] = ...) -> None: ...
+
+class CallRecord(_message.Message):
+    __slots__ = ("call_id", "at_milliseconds", "project", "surface", "tool", "inputs", "record_count", "mode", "degraded", "elapsed_milliseconds", "key_id", "client_name", "client_version", "error", "denied", "attempted_email", "attempted_domain", "found_nothing")
+    CALL_ID_FIELD_NUMBER: _ClassVar[int]
+    AT_MILLISECONDS_FIELD_NUMBER: _ClassVar[int]
+    PROJECT_FIELD_NUMBER: _ClassVar[int]
+    SURFACE_FIELD_NUMBER: _ClassVar[int]
+    TOOL_FIELD_NUMBER: _ClassVar[int]
+    INPUTS_FIELD_NUMBER: _ClassVar[int]
+    RECORD_COUNT_FIELD_NUMBER: _ClassVar[int]
+    MODE_FIELD_NUMBER: _ClassVar[int]
+    DEGRADED_FIELD_NUMBER: _ClassVar[int]
+    ELAPSED_MILLISECONDS_FIELD_NUMBER: _ClassVar[int]
+    KEY_ID_FIELD_NUMBER: _ClassVar[int]
+    CLIENT_NAME_FIELD_NUMBER: _ClassVar[int]
+    CLIENT_VERSION_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
+    DENIED_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPTED_EMAIL_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPTED_DOMAIN_FIELD_NUMBER: _ClassVar[int]
+    FOUND_NOTHING_FIELD_NUMBER: _ClassVar[int]
+    call_id: str
+    at_milliseconds: int
+    project: str
+    surface: str
+    tool: str
+    inputs: str
+    record_count: int
+    mode: str
+    degraded: str
+    elapsed_milliseconds: float
+    key_id: str
+    client_name: str
+    client_version: str
+    error: str
+    denied: str
+    attempted_email: str
+    attempted_domain: str
+    found_nothing: bool
+    def __init__(self, call_id: _Optional[str] = ..., at_milliseconds: _Optional[int] = ..., project: _Optional[str] = ..., surface: _Optional[str] = ..., tool: _Optional[str] = ..., inputs: _Optional[str] = ..., record_count: _Optional[int] = ..., mode: _Optional[str] = ..., degraded: _Optional[str] = ..., elapsed_milliseconds: _Optional[float] = ..., key_id: _Optional[str] = ..., client_name: _Optional[str] = ..., client_version: _Optional[str] = ..., error: _Optional[str] = ..., denied: _Optional[str] = ..., attempted_email: _Optional[str] = ..., attempted_domain: _Optional[str] = ..., found_nothing: _Optional[bool] = ...) -> None: ...
+
+class PutCallsRequest(_message.Message):
+    __slots__ = ("calls",)
+    CALLS_FIELD_NUMBER: _ClassVar[int]
+    calls: _containers.RepeatedCompositeFieldContainer[CallRecord]
+    def __init__(self, calls: _Optional[_Iterable[_Union[CallRecord, _Mapping]]] = ...) -> None: ...
+
+class PutCallsResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class ListCallsRequest(_message.Message):
+    __slots__ = ("project", "selection", "since_milliseconds", "limit")
+    PROJECT_FIELD_NUMBER: _ClassVar[int]
+    SELECTION_FIELD_NUMBER: _ClassVar[int]
+    SINCE_MILLISECONDS_FIELD_NUMBER: _ClassVar[int]
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
+    project: str
+    selection: CallSelection
+    since_milliseconds: int
+    limit: int
+    def __init__(self, project: _Optional[str] = ..., selection: _Optional[_Union[CallSelection, str]] = ..., since_milliseconds: _Optional[int] = ..., limit: _Optional[int] = ...) -> None: ...
+
+class ListCallsResponse(_message.Message):
+    __slots__ = ("calls",)
+    CALLS_FIELD_NUMBER: _ClassVar[int]
+    calls: _containers.RepeatedCompositeFieldContainer[CallRecord]
+    def __init__(self, calls: _Optional[_Iterable[_Union[CallRecord, _Mapping]]] = ...) -> None: ...
+
+class PurgeCallsRequest(_message.Message):
+    __slots__ = ("project", "before_milliseconds")
+    PROJECT_FIELD_NUMBER: _ClassVar[int]
+    BEFORE_MILLISECONDS_FIELD_NUMBER: _ClassVar[int]
+    project: str
+    before_milliseconds: int
+    def __init__(self, project: _Optional[str] = ..., before_milliseconds: _Optional[int] = ...) -> None: ...
+
+class PurgeCallsResponse(_message.Message):
+    __slots__ = ("purged_count",)
+    PURGED_COUNT_FIELD_NUMBER: _ClassVar[int]
+    purged_count: int
+    def __init__(self, purged_count: _Optional[int] = ...) -> None: ...

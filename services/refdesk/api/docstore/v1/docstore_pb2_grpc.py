@@ -168,6 +168,21 @@ class DocstoreServiceStub:
                 request_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.ListKeysRequest.SerializeToString,
                 response_deserializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.ListKeysResponse.FromString,
                 _registered_method=True)
+        self.PutCalls = channel.unary_unary(
+                '/refdesk.api.docstore.v1.DocstoreService/PutCalls',
+                request_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PutCallsRequest.SerializeToString,
+                response_deserializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PutCallsResponse.FromString,
+                _registered_method=True)
+        self.ListCalls = channel.unary_unary(
+                '/refdesk.api.docstore.v1.DocstoreService/ListCalls',
+                request_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.ListCallsRequest.SerializeToString,
+                response_deserializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.ListCallsResponse.FromString,
+                _registered_method=True)
+        self.PurgeCalls = channel.unary_unary(
+                '/refdesk.api.docstore.v1.DocstoreService/PurgeCalls',
+                request_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PurgeCallsRequest.SerializeToString,
+                response_deserializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PurgeCallsResponse.FromString,
+                _registered_method=True)
 
 
 class DocstoreServiceServicer:
@@ -421,6 +436,33 @@ class DocstoreServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def PutCalls(self, request, context):
+        """PutCalls notes calls of tools and attempts that were denied; a call that is noted already is left as it is, so a batch may be repeated.
+
+        Errors: INVALID_ARGUMENT for no row, more than 1024, or one without an id; UNAVAILABLE (send them again).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListCalls(self, request, context):
+        """ListCalls reads what was noted of a project, the newest first.
+
+        Errors: INVALID_ARGUMENT for a limit above 10000; UNAVAILABLE.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def PurgeCalls(self, request, context):
+        """PurgeCalls drops what was noted of a project before a time.
+
+        Errors: UNAVAILABLE.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_DocstoreServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -553,6 +595,21 @@ def add_DocstoreServiceServicer_to_server(servicer, server):
                     servicer.ListKeys,
                     request_deserializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.ListKeysRequest.FromString,
                     response_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.ListKeysResponse.SerializeToString,
+            ),
+            'PutCalls': grpc.unary_unary_rpc_method_handler(
+                    servicer.PutCalls,
+                    request_deserializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PutCallsRequest.FromString,
+                    response_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PutCallsResponse.SerializeToString,
+            ),
+            'ListCalls': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListCalls,
+                    request_deserializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.ListCallsRequest.FromString,
+                    response_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.ListCallsResponse.SerializeToString,
+            ),
+            'PurgeCalls': grpc.unary_unary_rpc_method_handler(
+                    servicer.PurgeCalls,
+                    request_deserializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PurgeCallsRequest.FromString,
+                    response_serializer=refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PurgeCallsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -1261,6 +1318,87 @@ class DocstoreService:
             '/refdesk.api.docstore.v1.DocstoreService/ListKeys',
             refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.ListKeysRequest.SerializeToString,
             refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.ListKeysResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PutCalls(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/refdesk.api.docstore.v1.DocstoreService/PutCalls',
+            refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PutCallsRequest.SerializeToString,
+            refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PutCallsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListCalls(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/refdesk.api.docstore.v1.DocstoreService/ListCalls',
+            refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.ListCallsRequest.SerializeToString,
+            refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.ListCallsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PurgeCalls(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/refdesk.api.docstore.v1.DocstoreService/PurgeCalls',
+            refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PurgeCallsRequest.SerializeToString,
+            refdesk_dot_api_dot_docstore_dot_v1_dot_docstore__pb2.PurgeCallsResponse.FromString,
             options,
             channel_credentials,
             insecure,

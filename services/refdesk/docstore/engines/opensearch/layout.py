@@ -56,6 +56,10 @@ RECORDS = Index(
         },
         # Every chunk that a head lists.
         "chunks": {**_NAME, "doc_values": False},
+        # The first 8 hex digits of the sections' ids and of the content hashes, and whether the release that put it wrote them.
+        "section_names": {**_NAME, "doc_values": False},
+        "content_names": {**_NAME, "doc_values": False},
+        "named": {"type": "boolean"},
         # The Document message without text, sections and heads; with the heads alone; with the sections alone.
         "record": _BLOB,
         "cuts": _BLOB,
@@ -68,6 +72,7 @@ RECORDS = Index(
             "analyzer": {"grams": {"type": "custom", "tokenizer": "grams", "filter": ["lowercase"]}},
         }
     },
+    version=2,
 )
 
 REPORTS = Index(
@@ -83,6 +88,18 @@ REPORTS = Index(
 )
 
 PROJECTS = Index("projects", {"slug": _NAME, "revision": {"type": "long"}, "project": _BLOB})
+
+CALLS = Index(
+    "calls",
+    {
+        "call_id": _NAME,
+        "project": _NAME,
+        "at": {"type": "long"},
+        "found_nothing": {"type": "boolean"},
+        "denied": {"type": "boolean"},
+        "call": _BLOB,
+    },
+)
 
 KEYS = Index("keys", {"key_id": _NAME, "revision": {"type": "long"}, "key": _BLOB})
 
@@ -102,4 +119,4 @@ RAW = Index(
 
 MENUS = Index("menus", {"project": _NAME, "source": _NAME, "menu": _KEPT})
 
-INDICES = (RECORDS, REPORTS, PROJECTS, KEYS, RAW, MENUS)
+INDICES = (RECORDS, REPORTS, PROJECTS, KEYS, CALLS, RAW, MENUS)

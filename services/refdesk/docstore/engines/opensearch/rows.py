@@ -10,6 +10,7 @@ from typing import Any
 
 from refdesk.api.docstore.v1 import docstore_pb2 as pb
 from refdesk.docstore.engines.interface import View
+from refdesk.docstore.engines.names import names_of
 from refdesk.docstore.engines.packing import folder_key, pack_record, pack_sections, purge_record
 
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -46,7 +47,18 @@ def pack(document: pb.Document, put_at_milliseconds: int) -> dict[str, Any]:
         "record": encode(pack_record(document, put_at_milliseconds)),
         "sections": encode(pack_sections(document)),
         "text": document.text,
+        **pack_names(document),
         **pack_heads(document.source, document.heads),
+    }
+
+
+def pack_names(document: pb.Document) -> dict[str, Any]:
+    """The fields by which sections and contents are found."""
+    found = sorted(names_of(document))
+    return {
+        "section_names": [digits for kind, digits in found if kind == pb.ID_KIND_SECTION],
+        "content_names": [digits for kind, digits in found if kind == pb.ID_KIND_CONTENT],
+        "named": True,
     }
 
 

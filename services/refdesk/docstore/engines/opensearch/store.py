@@ -8,11 +8,13 @@ from refdesk.api.docstore.v1 import docstore_pb2 as pb
 from refdesk.docstore.engines.cuts import CutCache
 from refdesk.docstore.engines.interface import Unfinished, UnfinishedKey, View
 from refdesk.docstore.engines.opensearch import (
+    calls,
     catalog,
     hydration,
     keys,
     listing,
     menus,
+    naming,
     noting,
     putting,
     records,
@@ -20,7 +22,7 @@ from refdesk.docstore.engines.opensearch import (
     suggestions,
     tallies,
 )
-from refdesk.docstore.engines.opensearch.layout import INDICES, KEYS, MENUS, PROJECTS, RECORDS, REPORTS
+from refdesk.docstore.engines.opensearch.layout import CALLS, INDICES, KEYS, MENUS, PROJECTS, RECORDS, REPORTS
 from refdesk.docstore.engines.opensearch.raw import OpenSearchRawStore
 from refdesk.docstore.settings import DocstoreSettings
 from refdesk.engines.opensearch.address import Names
@@ -104,6 +106,10 @@ class OpenSearchStore(OpenSearchRawStore):
         """Current paths, nearest first."""
         return await suggestions.suggest_paths(self._client, self._records, project, path, limit)
 
+    async def resolve_ids(self, project: str, queries: Sequence[pb.IdQuery]) -> list[pb.ResolvedId]:
+        """What each prefix fits."""
+        return await naming.resolve_ids(self._client, self._records, project, queries)
+
     async def get_stats(self, project: str, generation: str) -> pb.GetStatsResponse:
         """Counts."""
         return await tallies.read_stats(self._client, self._records, project, generation)
@@ -130,9 +136,7 @@ class OpenSearchStore(OpenSearchRawStore):
 
     async def get_menus(self, project: str, sources: Sequence[str], *, with_nodes: bool) -> list[pb.Menu]:
         """One item a source."""
-        return await menus.get_menus(
-            self._client, MENUS.alias(self._client), project, sources, with_nodes=with_nodes
-        )
+        return await menus.get_menus(self._client, MENUS.alias(self._client), project, sources, with_nodes=with_nodes)
 
     async def put_menu(self, project: str, source: str, menu: pb.Menu) -> bool:
         """Whether it stood there otherwise."""
@@ -149,6 +153,22 @@ class OpenSearchStore(OpenSearchRawStore):
     async def put_project(self, project: pb.Project, expected_revision: int) -> pb.Project | None:
         """The project as it is now, or None at a conflict."""
         return await catalog.put_project(self._client, self._projects, project, expected_revision)
+
+    async def put_calls(self, noted: Sequence[pb.CallRecord]) -> None:
+        """Notes each once."""
+        await calls.put_calls(self._client, CALLS.alias(self._client), noted)
+
+    async def list_calls(
+        self, project: str, selection: pb.CallSelection, since_milliseconds: int, limit: int
+    ) -> list[pb.CallRecord]:
+        """The newest first."""
+        return await calls.list_calls(
+            self._client, CALLS.alias(self._client), project, selection, since_milliseconds, limit
+        )
+
+    async def purge_calls(self, project: str, before_milliseconds: int) -> int:
+        """Rows dropped."""
+        return await calls.purge_calls(self._client, CALLS.alias(self._client), project, before_milliseconds)
 
     async def get_keys(self, key_ids: Sequence[str]) -> list[pb.AccessKey | None]:
         """One item an id."""

@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from refdesk.api.docstore.v1 import docstore_pb2 as pb
+from refdesk.docstore.engines.names import Name, names_of
 from refdesk.docstore.engines.packing import folder_key, pack_record, pack_sections
-from refdesk.docstore.engines.sqlite import rows
+from refdesk.docstore.engines.sqlite import naming, rows
 from refdesk.docstore.engines.sqlite.tallies import Counted, Tally, count_head
 
 
@@ -23,6 +24,7 @@ class _Standing:
     """None while it is deleted."""
     chunk_ids: frozenset[bytes]
     previous_paths: frozenset[str]
+    names: frozenset[Name]
 
 
 def put_documents(
@@ -48,6 +50,7 @@ def _put(
     _write_heads(connection, document, put_at_milliseconds, row)
     _write_chunks(connection, document, row, standing.chunk_ids if standing else frozenset())
     _write_previous_paths(connection, document, row, standing.previous_paths if standing else frozenset())
+    naming.write_names(connection, row, names_of(document), standing.names if standing else frozenset())
     if standing and standing.counted:
         tally.add(standing.counted, -1)
     if not document.deleted:
@@ -57,13 +60,13 @@ def _put(
 
 def _read_standing(connection: sqlite3.Connection, project: str, document_id: bytes) -> _Standing | None:
     found = connection.execute(
-        "SELECT document, revision, source, version, language, deleted, record FROM documents "
-        "WHERE project = ? AND document_id = ?",
+        "SELECT d.document, revision, source, version, language, deleted, record, sections FROM documents d "
+        "LEFT JOIN texts t ON t.document = d.document WHERE project = ? AND document_id = ?",
         (project, document_id),
     ).fetchone()
     if found is None:
         return None
-    document, revision, source, version, language, deleted, record = found
+    document, revision, source, version, language, deleted, packed, sections = found
     counts, chunk_ids = [], set[bytes]()
     for generation, chunk_count, missing_count, embeddable, head in connection.execute(
         "SELECT generation, chunk_count, missing_count, embeddable, head FROM heads WHERE document = ?", (document,)
@@ -71,8 +74,10 @@ def _read_standing(connection: sqlite3.Connection, project: str, document_id: by
         counts.append((generation, count_head(chunk_count, missing_count, embeddable)))
         chunk_ids.update(rows.pack_id(span.chunk_id) for span in pb.Head.FromString(head).chunks)
     counted = None if deleted else Counted(project, source, version, language, tuple(counts))
-    previous_paths = frozenset(pb.Document.FromString(record).previous_paths)
-    return _Standing(document, revision, counted, frozenset(chunk_ids), previous_paths)
+    record = naming.unpack(packed, sections)
+    return _Standing(
+        document, revision, counted, frozenset(chunk_ids), frozenset(record.previous_paths), names_of(record)
+    )
 
 
 def _count(document: pb.Document) -> Counted:

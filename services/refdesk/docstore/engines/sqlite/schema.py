@@ -6,9 +6,10 @@ import sqlite3
 from pathlib import Path
 
 from refdesk.docstore.engines.sqlite.faults import damaged
+from refdesk.docstore.engines.sqlite.naming import fill_names
 from refdesk.errors import InvalidArgument
 
-SCHEMA = 3
+SCHEMA = 4
 """Counts the changes to the tables."""
 MIN_READER = 1
 """The oldest SCHEMA whose release can read what this one writes."""
@@ -119,7 +120,7 @@ CREATE TABLE projects (
 """
 
 
-# What schemas 2 and 3 have besides. Content stands last in a row: what reads the record alone then reads none of its pages.
+# What schemas 2 to 4 have besides. Content stands last in a row: what reads the record alone then reads none of its pages.
 ADDED = """
 CREATE TABLE IF NOT EXISTS raw_documents (
   project TEXT NOT NULL,
@@ -133,6 +134,16 @@ CREATE TABLE IF NOT EXISTS raw_documents (
 );
 CREATE INDEX IF NOT EXISTS raw_documents_by_time ON raw_documents (project, source, put_at);
 
+-- Kind as in IdKind, name: the first 8 hex digits as a number. Small, for there is a row a section.
+CREATE TABLE IF NOT EXISTS names (
+  kind INTEGER NOT NULL,
+  name INTEGER NOT NULL,
+  document INTEGER NOT NULL,
+  PRIMARY KEY (kind, name, document)
+) WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS unnamed_documents (document INTEGER PRIMARY KEY);
+
 CREATE TABLE IF NOT EXISTS menus (
   project TEXT NOT NULL,
   source TEXT NOT NULL,
@@ -141,12 +152,34 @@ CREATE TABLE IF NOT EXISTS menus (
   UNIQUE (project, source)
 );
 
+CREATE TABLE IF NOT EXISTS calls (
+  call_id TEXT PRIMARY KEY,
+  project TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  found_nothing INTEGER NOT NULL,
+  denied INTEGER NOT NULL,
+  call BLOB NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS calls_by_time ON calls (project, at);
+
 CREATE TABLE IF NOT EXISTS access_keys (
   key_id TEXT PRIMARY KEY,
   revision INTEGER NOT NULL,
   key BLOB NOT NULL
 ) WITHOUT ROWID;
 """
+
+
+# Every put leaves its record among the unnamed ones, from which a put of this release takes it off again. An earlier release that has the
+# file in between knows nothing of names, and leaves it there for the next start.
+TRIGGERS = (
+    "CREATE TRIGGER IF NOT EXISTS documents_made AFTER INSERT ON documents "
+    "BEGIN INSERT OR IGNORE INTO unnamed_documents VALUES (new.document); END",
+    "CREATE TRIGGER IF NOT EXISTS documents_changed AFTER UPDATE OF revision ON documents "
+    "BEGIN INSERT OR IGNORE INTO unnamed_documents VALUES (new.document); END",
+)
+NAMED_SINCE = 4
+"""The first SCHEMA with names."""
 
 
 def prepare(connection: sqlite3.Connection, path: Path, check_max_bytes: int) -> None:
@@ -162,6 +195,7 @@ def prepare(connection: sqlite3.Connection, path: Path, check_max_bytes: int) ->
     if path.stat().st_size <= check_max_bytes and connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
         raise InvalidArgument(damaged(path))
     _expand(connection)
+    fill_names(connection)
     if connection.execute("PRAGMA journal_mode = WAL").fetchone() != ("wal",):
         raise InvalidArgument(f"docstore file {path} is on a disk that cannot keep a write-ahead log; name a local one")
 
@@ -191,6 +225,13 @@ def _expand(connection: sqlite3.Connection) -> None:
     try:
         for statement in filter(str.strip, ADDED.split(";")):
             connection.execute(statement)
+        for statement in TRIGGERS:
+            connection.execute(statement)
+        connection.execute(
+            "INSERT OR IGNORE INTO unnamed_documents SELECT document FROM documents "
+            "WHERE deleted = 0 AND (SELECT version FROM schema) < ?",
+            (NAMED_SINCE,),
+        )
         connection.execute("UPDATE schema SET version = ? WHERE version < ?", (SCHEMA, SCHEMA))
         connection.execute("COMMIT")
     except BaseException:

@@ -9,12 +9,14 @@ from refdesk.api.docstore.v1 import docstore_pb2 as pb
 from refdesk.docstore.engines.cuts import CutCache
 from refdesk.docstore.engines.interface import Unfinished, UnfinishedKey, View
 from refdesk.docstore.engines.sqlite import (
+    calls,
     catalog,
     dropping,
     hydration,
     keys,
     listing,
     menus,
+    naming,
     noting,
     putting,
     records,
@@ -109,6 +111,10 @@ class SqliteStore(SqliteRawStore):
             lambda connection: suggestions.suggest_paths(connection, project, path, limit)
         )
 
+    async def resolve_ids(self, project: str, queries: Sequence[pb.IdQuery]) -> list[pb.ResolvedId]:
+        """What each prefix fits."""
+        return await self._connections.read(lambda connection: naming.resolve_ids(connection, project, queries))
+
     async def get_stats(self, project: str, generation: str) -> pb.GetStatsResponse:
         """Counts."""
         return await self._connections.read(lambda connection: tallies.read_stats(connection, project, generation))
@@ -161,6 +167,24 @@ class SqliteStore(SqliteRawStore):
         """The project as it is now, or None at a conflict."""
         return await self._connections.write(
             lambda connection: catalog.put_project(connection, project, expected_revision)
+        )
+
+    async def put_calls(self, noted: Sequence[pb.CallRecord]) -> None:
+        """Notes each once."""
+        await self._connections.write(lambda connection: calls.put_calls(connection, noted))
+
+    async def list_calls(
+        self, project: str, selection: pb.CallSelection, since_milliseconds: int, limit: int
+    ) -> list[pb.CallRecord]:
+        """The newest first."""
+        return await self._connections.read(
+            lambda connection: calls.list_calls(connection, project, selection, since_milliseconds, limit)
+        )
+
+    async def purge_calls(self, project: str, before_milliseconds: int) -> int:
+        """Rows dropped."""
+        return await self._connections.write(
+            lambda connection: calls.purge_calls(connection, project, before_milliseconds)
         )
 
     async def get_keys(self, key_ids: Sequence[str]) -> list[pb.AccessKey | None]:

@@ -89,7 +89,7 @@ class ReadDocument:
         text = head + reading.cut.text
         if reading.message:
             text += f"\n\n{reading.message}"
-        return ToolAnswer(text, _structured(reading))
+        return ToolAnswer(text, _structured(reading), record_count=1)
 
     async def read_text(self, project: docstore_api.Project, path: str, max_tokens: int) -> str:
         """The Markdown of a document, and where it was cut.

@@ -56,7 +56,7 @@ class SearchDocs:
         notes = [note for note in (mode_line(answer.mode, answer.absent), vectors) if note]
         if not answer.results or not answer.is_good:
             message = "\n".join([_nothing_good(project, query, answer, arguments), *notes])
-            return ToolAnswer(*_special(project, stats, query, answer, message))
+            return ToolAnswer(*_special(project, stats, query, answer, message), answer.mode, answer.degraded)
         return self._pack(project, stats, query, answer, notes)
 
     def _pack(
@@ -78,7 +78,8 @@ class SearchDocs:
         packed = pack(excerpts, self._most_characters, overhead, notice)
         notes = [*([notice(len(packed.blocks))] if packed.left_out else []), *notes]
         text = "\n\n".join([head, *packed.blocks, *(["\n".join(notes)] if notes else [])])
-        return ToolAnswer(text, _structured(project, stats, query, answer, packed, "\n".join(notes)))
+        structured = _structured(project, stats, query, answer, packed, "\n".join(notes))
+        return ToolAnswer(text, structured, answer.mode, answer.degraded, len(packed.blocks))
 
 
 def _check_project(

@@ -60,7 +60,7 @@ class ListTopics:
             if fitting < len(page.documents):
                 page = await self._page(project, cursor, fitting)
                 text = _text(project, stats, page, cursor, message)
-        return ToolAnswer(text, _structured(project, stats, page, cursor, message))
+        return ToolAnswer(text, _structured(project, stats, page, cursor, message), record_count=len(page.documents))
 
     async def _message(self, project: docstore_api.Project, stats: docstore_api.GetStatsResponse) -> str:
         if stats.document_count:
