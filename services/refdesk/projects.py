@@ -10,7 +10,7 @@ SLUG = r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"
 CONTEXT_CHARACTERS = 500
 """Of a description of a path prefix: it comes with every hit."""
 RESERVED_SLUGS = frozenset({"docs", "all", "health", "api"})
-SURFACES = ("docs",)
+SURFACES = ("docs", "notes")
 """That are built; more come with later releases."""
 
 Slug = Annotated[str, Field(pattern=SLUG)]
@@ -89,7 +89,7 @@ class ProjectSettings(Declared):
     """The unit of isolation: its own documents, model, floor, pins."""
 
     surfaces: tuple[str, ...] = Field(
-        ("docs",), min_length=1, description="What /mcp serves; docs is all there is yet."
+        ("docs",), min_length=1, description="What is served at /mcp/PROJECT/SURFACE; the first one at /mcp too."
     )
     description: str = Field("", max_length=300, description="One line; agents are told it.")
     model: str = Field("", description="Model id; empty: the embedder's default.")

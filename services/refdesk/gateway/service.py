@@ -27,6 +27,7 @@ from refdesk.gateway.http import build_app
 from refdesk.gateway.readiness import Readiness, ReadinessCheck
 from refdesk.gateway.settings import GatewaySettings
 from refdesk.gateway.surfaces.docs import DocsSurface
+from refdesk.gateway.surfaces.notes import NotesSurface
 from refdesk.gateway.targets import Targets
 from refdesk.gateway.tokens import TokenCounter
 
@@ -57,7 +58,8 @@ class GatewayService:
         tokens = TokenCounter(embedder, settings.count_seconds)
         core = SearchCore(docstore, search, catalog)
         docs = DocsSurface(docstore, core, catalog, tokens, settings.search_max_result_chars)
-        targets = Targets(catalog, {docs.name: docs}, structured_output=settings.structured_output)
+        notes = NotesSurface(docstore, core, catalog, tokens)
+        targets = Targets(catalog, {docs.name: docs, notes.name: notes}, structured_output=settings.structured_output)
         self._call_log = CallLog(docstore)
         self.callers = callers = Callers(docstore, settings, denied=self._call_log.note_denied)
         self._endpoint = McpEndpoint(settings, targets, callers, self._call_log)

@@ -1,0 +1,144 @@
+"""get and multi_get: documents by name, docid or glob, within lines, bytes and tokens; knows nothing of ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
+from refdesk.errors import InvalidArgument, NotFound
+from refdesk.gateway.surfaces.docs.wording import count, one_line, quoted
+from refdesk.gateway.surfaces.interface import ToolAnswer
+from refdesk.gateway.surfaces.notes.globs import Glob, is_glob, split_list
+from refdesk.gateway.surfaces.notes.library import Found, Library
+from refdesk.gateway.surfaces.notes.shown import Asked, Desk, Shown
+
+MOST_FILES = 100
+"""Of one multi_get: more are counted, and named by nothing."""
+MOST_ITEMS = 200
+NAME_CHARACTERS = 200
+SKIPPED_TOKENS = 40
+"""Kept back for each line that names what does not come."""
+
+
+class Get:
+    """Answers get."""
+
+    def __init__(self, library: Library, desk: Desk) -> None:
+        self._library = library
+        self._desk = desk
+
+    async def run(self, project: docstore_api.Project, arguments: Mapping[str, Any]) -> ToolAnswer:
+        """One document, or lines of it.
+
+        Raises: NotFound with similar paths; InvalidArgument for a docid that fits several; Unavailable.
+        """
+        found = await self._library.find(project, arguments["file"])
+        asked = Asked(arguments["fromLine"] or found.line or 1, arguments["maxLines"], arguments["lineNumbers"])
+        notes = [found.note] if found.note else []
+        shown = await self._desk.show(project, found.document, asked, arguments["max_tokens"], *notes)
+        return ToolAnswer(shown.summary, shown.data(), record_count=1, resources=(shown.resource(),))
+
+
+@dataclass
+class _Gathered:
+    """What a multi_get brings together, in the order in which it was asked for."""
+
+    found: dict[str, Found] = field(default_factory=dict)
+    skipped: list[tuple[str, str]] = field(default_factory=list)
+    left_out: int = 0
+
+    def add(self, found: Found) -> None:
+        """Takes a document once, as many as there is room for."""
+        if len(self.found) >= MOST_FILES and found.document.path not in self.found:
+            self.left_out += 1
+            return
+        self.found.setdefault(found.document.path, found)
+
+
+class MultiGet:
+    """Answers multi_get."""
+
+    def __init__(self, library: Library, desk: Desk) -> None:
+        self._library = library
+        self._desk = desk
+
+    async def run(self, project: docstore_api.Project, arguments: Mapping[str, Any]) -> ToolAnswer:
+        """The documents of a pattern; what does not come is named with its reason.
+
+        Raises: NotFound where nothing fits; InvalidArgument for a pattern that cannot be read; Unavailable.
+        """
+        pattern = arguments["pattern"]
+        gathered = await self._gather(project, pattern)
+        shown = await self._show(project, gathered, arguments)
+        if not shown and not gathered.skipped:
+            raise NotFound(f"no files match {quoted(one_line(pattern, NAME_CHARACTERS))}: query finds what there is")
+        return _answer(shown, gathered)
+
+    async def _gather(self, project: docstore_api.Project, pattern: str) -> _Gathered:
+        items = split_list(pattern)
+        if not 0 < len(items) <= MOST_ITEMS:
+            raise InvalidArgument(f"pattern must name 1 to {MOST_ITEMS} files, docids or globs, not {len(items)}")
+        gathered = _Gathered()
+        for item in items:
+            if is_glob(item):
+                paths, fitting = await self._library.match(project, Glob(item), MOST_FILES)
+                for document in await self._library.read_all(project, paths):
+                    gathered.add(Found(document))
+                gathered.left_out += fitting - len(paths)
+                if not fitting:
+                    gathered.skipped.append((item, "no files match"))
+                continue
+            try:
+                gathered.add(await self._library.find(project, item))
+            except (NotFound, InvalidArgument) as refusal:
+                gathered.skipped.append((item, refusal.message))
+        if not gathered.found and len(items) == 1 and is_glob(items[0]):
+            gathered.skipped.clear()
+        return gathered
+
+    async def _show(
+        self, project: docstore_api.Project, gathered: _Gathered, arguments: Mapping[str, Any]
+    ) -> list[Shown]:
+        room = arguments["max_tokens"] - SKIPPED_TOKENS * (len(gathered.found) + len(gathered.skipped) + 2)
+        shown: list[Shown] = []
+        for path, found in gathered.found.items():
+            size_bytes = len(found.document.text.encode())
+            if size_bytes > arguments["maxBytes"]:
+                reason = f"{size_bytes:,} bytes are more than maxBytes {arguments['maxBytes']:,}; read it with get"
+                gathered.skipped.append((path, reason))
+                continue
+            asked = Asked(found.line or 1, arguments["maxLines"], arguments["lineNumbers"])
+            notes = [found.note] if found.note else []
+            one = await self._desk.show(project, found.document, asked, max(room, 1), *notes)
+            if shown and len(one.part.lines) < _wanted(one, asked):
+                gathered.skipped.append((path, "omitted: does not fit in max_tokens; read it with get"))
+                continue
+            room -= one.tokens
+            shown.append(one)
+        return shown
+
+
+def _wanted(shown: Shown, asked: Asked) -> int:
+    """How many lines would come if there were room."""
+    there = max(0, shown.part.total - asked.first + 1)
+    return there if asked.most is None else min(there, asked.most)
+
+
+def _answer(shown: Sequence[Shown], gathered: _Gathered) -> ToolAnswer:
+    lines = [f"{count(len(shown), 'document')}:", *(one.summary for one in shown)]
+    lines += [f"[SKIPPED: {one_line(name, NAME_CHARACTERS)}: {reason}]" for name, reason in gathered.skipped]
+    message = ""
+    if gathered.left_out:
+        message = (
+            f"{count(gathered.left_out, 'file')} more match; at most {MOST_FILES} come at once: narrow the pattern"
+        )
+        lines.append(f"[{message}.]")
+    structured = {
+        "documents": [one.data() for one in shown],
+        "skipped": [{"file": name, "reason": reason} for name, reason in gathered.skipped],
+        **({"message": message} if message else {}),
+    }
+    resources = tuple(one.resource() for one in shown)
+    return ToolAnswer("\n".join(lines), structured, record_count=len(shown), resources=resources)
