@@ -75,8 +75,34 @@ def ask(
 
 
 @app.command()
-def status(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
-    """Says what the running desk holds and does."""
+def explain(
+    query: Annotated[str, typer.Argument(help="A question, as an agent would ask it.")],
+    project: Project = "default",
+    surface: Annotated[str, typer.Option(help="docs, site, procedures, notes or connector.")] = "docs",
+    mode: Annotated[str, typer.Option(help="hybrid, lexical or semantic.")] = "hybrid",
+    limit: Annotated[int, typer.Option(help="Most results.", min=1, max=50)] = 5,
+    source: Annotated[str, typer.Option(help="Only this source.")] = "",
+    path_prefix: Annotated[str, typer.Option(help="Only paths below this one.")] = "",
+    why_not: Annotated[str, typer.Option(help="A path: why is it not among the results?")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Says why a search answers as it does: ranks of each leg, weights, the floor, filters."""
+    from refdesk.commands.explain import explain, explanation_lines
+
+    asked = {"query": query, "surface": surface, "mode": mode, "limit": limit, "path_prefix": path_prefix}
+    answer = _call(explain, project, {**asked, "why_not": why_not, "sources": [source] if source else []})
+    typer.echo(json.dumps(answer) if as_json else "\n".join(explanation_lines(answer)))
+
+
+@app.command()
+def status(
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    form: Annotated[
+        Format, typer.Option("--format", help="cli, json; of the collections: csv, md, xml, files.")
+    ] = Format.cli,
+    project: Project = "default",
+) -> None:
+    """Says what the running desk holds and does; as csv, md, xml or files what collections a project has."""
     from refdesk.commands.status import operate, status_lines
 
     answer = _call(operate, "status")

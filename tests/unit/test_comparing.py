@@ -45,7 +45,8 @@ class Engines:
         hits = [search_pb2.Hit(chunk_id=f"{request.generation}/{name}", cosine=0.9) for name in names]
         kind = search_pb2.LEG_KIND_SEMANTIC
         leg = search_pb2.LegResult(kind=kind, status=search_pb2.LEG_STATUS_RAN, hits=hits)
-        return search_pb2.RetrieveResponse(legs=[leg])
+        words = search_pb2.LegResult(status=search_pb2.LEG_STATUS_SKIPPED, kind=search_pb2.LEG_KIND_LEXICAL)
+        return search_pb2.RetrieveResponse(legs=[words, leg])
 
     async def hydrate_chunks(self, request: Any) -> Any:
         names = {one: one.partition("/")[2] for one in request.chunk_ids}
@@ -115,7 +116,7 @@ class Ingest:
 
 def test_the_operator_api_passes_generation_calls_on_and_says_what_is_wrong() -> None:
     engines, ingest = Engines(), Ingest()
-    app = build_operator(engines, ingest, comparison(engines))  # type: ignore[arg-type]
+    app = build_operator(engines, ingest, comparison(engines), None)  # type: ignore[arg-type]
     client = TestClient(app, base_url="http://127.0.0.1")
     folder = "/api/operator/projects/p/generations"
     assert client.post(f"{folder}/build?model=other&chunker=2&hold=true").json() == {"generation": OTHER}

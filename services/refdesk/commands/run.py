@@ -48,14 +48,16 @@ async def run(target: str, config: str) -> None:
 def _build_operator(app: App) -> Starlette:
     from refdesk.gateway.admins import Admins  # only the gateway's process has a use for these
     from refdesk.gateway.comparing import Comparison
+    from refdesk.gateway.explanations import Explanations
     from refdesk.gateway.operator import build_operator
 
     docstore, gateway = app.hold("docstore"), app.settings.gateway
     admins = None
     if gateway.operator_requires_keys:
         admins = Admins(app.services["gateway"].callers, [Path(file) for file in gateway.admin_key_files])
-    comparison = Comparison(docstore, app.hold("search"), app.hold("embedder"))
-    return build_operator(docstore, app.hold("ingest"), comparison, admins)
+    search, embedder = app.hold("search"), app.hold("embedder")
+    comparison, explanations = Comparison(docstore, search, embedder), Explanations(docstore, search, embedder)
+    return build_operator(docstore, app.hold("ingest"), comparison, explanations, admins)
 
 
 def _bind_operator(listen: str) -> socket.socket:

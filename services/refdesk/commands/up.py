@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from starlette.applications import Starlette
 
 from refdesk.app import App
 from refdesk.commands.folder import DECLARED, held, write_declared
@@ -21,6 +24,7 @@ from refdesk.embedder.registry import ENTRIES
 from refdesk.errors import InvalidArgument
 from refdesk.gateway.admins import Admins, ensure_admin_key
 from refdesk.gateway.comparing import Comparison
+from refdesk.gateway.explanations import Explanations
 from refdesk.gateway.operator import beside, build_operator
 from refdesk.projects import SURFACES
 from refdesk.settings import Settings, load_here
@@ -47,6 +51,22 @@ async def up(options: UpOptions) -> None:
 
     Raises: InvalidArgument, Unavailable: what keeps it from starting, and what to do.
     """
+    stop = stop_signal()
+    async with opened(options) as (app, desk):
+        progress = Progress(app, desk)
+        try:
+            progress.greet()
+            await follow_until(stop, progress)
+        finally:
+            progress.say("stopping …")
+
+
+@asynccontextmanager
+async def opened(options: UpOptions) -> AsyncIterator[tuple[App, Desk]]:
+    """A desk that answers while the block runs, and commands find.
+
+    Raises: InvalidArgument, Unavailable: what keeps it from starting, and what to do.
+    """
     settings, data = prepare(options)
     check_models(settings)  # before anything is dropped or made: a wrong name is no fault of the index
     check_data(data, options.docs)
@@ -57,24 +77,24 @@ async def up(options: UpOptions) -> None:
         write_declared(data, declared(settings))
         app = App(settings, data)
         desk = Desk(address(options.host, listener.getsockname()[1]), os.getpid(), str(data))
-        progress = Progress(app, desk)
-        stop = stop_signal()
-        docstore, search, embedder = (app.hold(component) for component in ("docstore", "search", "embedder"))
-        admins = None
-        if settings.gateway.requires_keys:
-            files = [ensure_admin_key(data), *map(Path, settings.gateway.admin_key_files)]
-            admins = Admins(app.services["gateway"].callers, files)
-        operator = build_operator(docstore, app.hold("ingest"), Comparison(docstore, search, embedder), admins)
-        async with served(beside(app.services["gateway"].app, operator), listener):
+        async with served(beside(app.services["gateway"].app, _build_operator(app, data)), listener):
             try:
                 await start(app)
                 write_note(desk)
-                progress.greet()
-                await follow_until(stop, progress)
+                yield app, desk
             finally:
                 remove_note(desk)
-                progress.say("stopping …")
         await app.close()
+
+
+def _build_operator(app: App, data: Path) -> Starlette:
+    docstore, search, embedder = (app.hold(component) for component in ("docstore", "search", "embedder"))
+    admins = None
+    if app.settings.gateway.requires_keys:
+        files = [ensure_admin_key(data), *map(Path, app.settings.gateway.admin_key_files)]
+        admins = Admins(app.services["gateway"].callers, files)
+    comparison, explanations = Comparison(docstore, search, embedder), Explanations(docstore, search, embedder)
+    return build_operator(docstore, app.hold("ingest"), comparison, explanations, admins)
 
 
 def address(host: str, port: int) -> str:

@@ -11,7 +11,7 @@ from refdesk.api.search.v1 import search_pb2 as search_api
 from refdesk.api.search.v1.search_protocol import Search
 from refdesk.gateway import metrics
 from refdesk.gateway.catalog import Catalog
-from refdesk.gateway.floor import Evidence, clears
+from refdesk.gateway.floor import Evidence, Floor, clears
 from refdesk.gateway.fusion import Fused, best_possible, cap_groups, discount_sections, fuse
 from refdesk.gateway.legs import HYBRID, LEXICAL, AbsentLeg, Legs, read_legs
 from refdesk.gateway.profiles import Grouping, Profile
@@ -96,6 +96,24 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class Trace:
+    """All that an answer came from: what the legs gave, fused to the end, what of it is current, what is kept, and what the floor says."""
+
+    legs: Legs
+    fused: Sequence[Fused]
+    chunks: Mapping[str, docstore_api.HydratedChunk]
+    kept: Sequence[Fused]
+    floor: Floor | None
+    """None where the surface has none, or the model is not known."""
+    evidence: Evidence
+
+    @property
+    def is_good(self) -> bool:
+        """Whether the floor lets it through."""
+        return self.floor is None or clears(self.floor, self.evidence)
+
+
+@dataclass(frozen=True, slots=True)
 class _Found:
     legs: Legs
     untold: bool
@@ -136,6 +154,21 @@ class SearchCore:
             for hit in found.kept
         )
         return Answer(results, found.legs.mode, found.legs.absent, await self._is_good(question, found))
+
+    async def trace(self, question: Question) -> Trace:
+        """What the answer to a question comes from; it costs more than the answer, for everything is looked up.
+
+        Raises: as `answer`.
+        """
+        profile = question.profile
+        legs = await self._retrieve(question, ABOVE_ANY_COSINE)
+        fused = fuse(legs.ranked(profile, question.embedded_share), profile.kept + profile.spare)
+        found = _Found(legs, False, {}, set(), (), False)
+        await self._look_up(question, found, list(dict.fromkeys((*(hit.chunk_id for hit in fused), *legs.coverages))))
+        current = [hit for hit in fused if hit.chunk_id in found.chunks][: profile.kept]
+        kept = _group(question, found.chunks, current)
+        floor = await self._catalog.floor(question.project) if profile.has_floor else None
+        return Trace(legs, fused, found.chunks, kept, floor, _evidence(found))
 
     async def _find(self, question: Question) -> _Found:
         """Hydrates no further down than the results can come from: a score only falls by grouping."""

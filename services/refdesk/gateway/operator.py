@@ -24,6 +24,7 @@ from refdesk.api.ingest.v1.ingest_protocol import Ingest
 from refdesk.gateway.admins import Admins
 from refdesk.gateway.backup import pack, read_backup, restore_backup, unpack
 from refdesk.gateway.comparing import Comparison
+from refdesk.gateway.explanations import Explanations
 from refdesk.gateway.failures import problem_body, problem_headers, status_code
 from refdesk.gateway.http import PROBLEM
 from refdesk.gateway.operator_calls import call_routes
@@ -44,7 +45,11 @@ def beside(app: ASGIApp, operator: ASGIApp) -> ASGIApp:
 
 
 def build_operator(
-    docstore: Docstore, ingest: Ingest, comparison: Comparison, admins: Admins | None = None
+    docstore: Docstore,
+    ingest: Ingest,
+    comparison: Comparison,
+    explanations: Explanations,
+    admins: Admins | None = None,
 ) -> Starlette:
     """The operator API over the services that it asks; without `admins` it answers commands on this machine, else admins."""
 
@@ -65,6 +70,9 @@ def build_operator(
         project = request.path_params["project"]
         return _json(_plain(await ingest.reconcile_project(ingest_pb2.ReconcileProjectRequest(project=project))))
 
+    async def explain(request: Request) -> Response:
+        return _json(await explanations.run(request.path_params["project"], await request.body()))
+
     async def send_backup(_: Request) -> Response:
         return StreamingResponse(_packed(docstore), media_type="application/octet-stream")
 
@@ -80,6 +88,7 @@ def build_operator(
         Route(f"{PREFIX}/restore", take_backup, methods=["POST"]),
         Route(f"{PREFIX}/projects/{{project}}/sources/{{source}}/sync", sync_source, methods=["POST"]),
         Route(f"{PREFIX}/projects/{{project}}/reconcile", reconcile_project, methods=["POST"]),
+        Route(f"{PREFIX}/projects/{{project}}/explain", explain, methods=["POST"]),
         *generation_routes(ingest, comparison, PREFIX),
         *key_routes(docstore, PREFIX),
         *call_routes(docstore, PREFIX),
