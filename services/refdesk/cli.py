@@ -95,14 +95,8 @@ def explain(
 
 
 @app.command()
-def status(
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    form: Annotated[
-        Format, typer.Option("--format", help="cli, json; of the collections: csv, md, xml, files.")
-    ] = Format.cli,
-    project: Project = "default",
-) -> None:
-    """Says what the running desk holds and does; as csv, md, xml or files what collections a project has."""
+def status(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+    """Says what the running desk holds and does."""
     from refdesk.commands.status import operate, status_lines
 
     answer = _call(operate, "status")
