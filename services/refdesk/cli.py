@@ -12,7 +12,9 @@ import typer
 
 from refdesk.cli_generation import generation_app
 from refdesk.cli_key import key_app
+from refdesk.cli_notes import add_notes
 from refdesk.cli_report import report_app
+from refdesk.commands.notes_formats import Format
 from refdesk.errors import RefdeskError
 
 app = typer.Typer(
@@ -95,12 +97,24 @@ def explain(
 
 
 @app.command()
-def status(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
-    """Says what the running desk holds and does."""
+def status(
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    form: Annotated[
+        Format, typer.Option("--format", help="cli, json; of the collections: csv, md, xml, files.")
+    ] = Format.cli,
+    project: Project = "default",
+) -> None:
+    """Says what the running desk holds and does; as csv, md, xml or files what collections a project has."""
     from refdesk.commands.status import operate, status_lines
 
-    answer = _call(operate, "status")
-    typer.echo(json.dumps(answer) if as_json else "\n".join(status_lines(answer)))
+    if form in (Format.cli, Format.json):
+        answer = _call(operate, "status")
+        is_json = as_json or form is Format.json
+        typer.echo(json.dumps(answer) if is_json else "\n".join(status_lines(answer)))
+        return
+    from refdesk.commands import notes, notes_formats
+
+    typer.echo(notes_formats.write_collections(_run(notes.status(project))["collections"], form))
 
 
 @app.command()
@@ -233,6 +247,7 @@ def _fail(message: str) -> NoReturn:
 
 
 app.add_typer(generation_app(_call), name="generation")
+add_notes(app, _run, _call)
 app.add_typer(key_app(_call), name="key")
 app.add_typer(report_app(_call), name="report")
 
