@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Mapping
+from dataclasses import replace
 from importlib.metadata import version
 from typing import Any, TypeVar
 
@@ -94,6 +95,7 @@ class Handlers:
                     result = {**result, "instructions": await self._instructions(ctx)}
                     if "serverInfo" in result:
                         result["serverInfo"] = {**result["serverInfo"], "name": _server_name(ctx)}
+                result = _stamped(result, _server_name(ctx))
             failure = _scope(ctx).pop(FAILURE_KEY, "")
             return result
         except ValidationError:
@@ -217,9 +219,19 @@ def caller_of(context: Context) -> Caller:
     """Who asks, by what came with the request."""
     key_id = _scope(context).get(KEY_KEY, "")
     client = context.session.client_params
-    if client is None:
-        return Caller(key_id)
-    return Caller(key_id, client.client_info.name, client.client_info.version)
+    caller = Caller(key_id) if client is None else Caller(key_id, client.client_info.name, client.client_info.version)
+    return replace(caller, base_url=str(context.request.base_url)) if context.request else caller
+
+
+def _stamped(result: HandlerResult, name: str) -> HandlerResult:
+    """The result with the surface's name where revisions from 2026 on name the server in every answer."""
+    if not isinstance(result, dict) or name == NAME:
+        return result
+    meta = result.get("_meta") or {}
+    stamp = meta.get(types.SERVER_INFO_META_KEY)
+    if not stamp:
+        return result
+    return {**result, "_meta": {**meta, types.SERVER_INFO_META_KEY: {**stamp, "name": name}}}
 
 
 def _server_name(context: Context) -> str:

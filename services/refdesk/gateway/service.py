@@ -28,6 +28,7 @@ from refdesk.gateway.readiness import Readiness, ReadinessCheck
 from refdesk.gateway.settings import GatewaySettings
 from refdesk.gateway.surfaces.docs import DocsSurface
 from refdesk.gateway.surfaces.notes import NotesSurface
+from refdesk.gateway.surfaces.site import SiteSurface
 from refdesk.gateway.targets import Targets
 from refdesk.gateway.tokens import TokenCounter
 
@@ -59,7 +60,10 @@ class GatewayService:
         core = SearchCore(docstore, search, catalog)
         docs = DocsSurface(docstore, core, catalog, tokens, settings.search_max_result_chars)
         notes = NotesSurface(docstore, core, catalog, tokens)
-        targets = Targets(catalog, {docs.name: docs, notes.name: notes}, structured_output=settings.structured_output)
+        site = SiteSurface(docstore, core, catalog, tokens, settings.public_url)
+        targets = Targets(
+            catalog, {docs.name: docs, notes.name: notes, site.name: site}, structured_output=settings.structured_output
+        )
         self._call_log = CallLog(docstore)
         self.callers = callers = Callers(docstore, settings, denied=self._call_log.note_denied)
         self._endpoint = McpEndpoint(settings, targets, callers, self._call_log)

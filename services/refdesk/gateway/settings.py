@@ -29,6 +29,11 @@ class GatewaySettings(BaseModel):
     calls_per_minute: int = Field(
         600, ge=0, description="Calls that a key may make a minute, where it says nothing of its own; 0: any number."
     )
+    public_url: str = Field(
+        "",
+        description="Where the gateway is reached from outside, e.g. https://desk.example.com: addresses of its pages begin with it; "
+        "empty: the address that a caller used.",
+    )
     allowed_hosts: tuple[str, ...] = Field(
         (),
         description="Names in a Host header that are answered besides loopback's, e.g. docs.example.com; where keys are needed and none "

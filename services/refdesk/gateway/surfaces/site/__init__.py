@@ -1,0 +1,120 @@
+"""The site surface: nine tools over a project's published sets; knows nothing of MCP's wire."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
+from refdesk.api.docstore.v1.docstore_protocol import Docstore
+from refdesk.gateway.answers import SearchCore
+from refdesk.gateway.catalog import Catalog
+from refdesk.gateway.legs import mode_line
+from refdesk.gateway.surfaces.docs.wording import one_line, quoted
+from refdesk.gateway.surfaces.interface import Caller, ToolAnswer, UnknownTool, WithoutResources
+from refdesk.gateway.surfaces.site import instructions, schemas, sets, tools
+from refdesk.gateway.surfaces.site.contents import SetContents
+from refdesk.gateway.surfaces.site.fetching import Pages
+from refdesk.gateway.surfaces.site.search import PageSearch
+from refdesk.gateway.tokens import TokenCounter
+
+Run = Callable[[docstore_api.Project, Mapping[str, Any], str], Awaitable[ToolAnswer]]
+
+
+class SiteSurface(WithoutResources):
+    """Orient, browse or search, then fetch; whatever it answers is JSON, as text and as data."""
+
+    name = "site"
+    server_name = "leed-docs-mcp"
+    always_structured = True
+
+    def __init__(
+        self, docstore: Docstore, core: SearchCore, catalog: Catalog, tokens: TokenCounter, public_url: str
+    ) -> None:
+        self._public_url = public_url
+        self._contents = SetContents(docstore, tokens)
+        self._search = PageSearch(core, catalog)
+        self._pages = Pages(docstore, tokens)
+        self._definitions = [tool.definition(structured=True) for tool in tools.TOOLS]
+        self._runs: Mapping[str, Run] = {
+            tools.GET_SITE_OVERVIEW.name: self._tell(sets.describe_site),
+            tools.LIST_DOCUMENTATION_SETS.name: self._tell(sets.describe_sets),
+            tools.DESCRIBE_SCHEMA.name: self._tell(lambda _: schemas.SHAPES),
+            tools.GET_DOCUMENTATION_SET.name: self._get_set,
+            tools.SEARCH_DOCS.name: self._find(sets.DOCUMENTATION),
+            tools.SEARCH_API.name: self._find(sets.API),
+            tools.GET_PAGES_BY_ID.name: self._get_by_id,
+            tools.GET_PAGES_BY_PATH.name: self._get_by_path,
+            tools.GET_OPENAPI_SPEC.name: self._get_spec,
+        }
+        self._tools = {tool.name: tool for tool in tools.TOOLS}
+
+    def definitions(self, *, structured: bool) -> list[dict[str, Any]]:
+        """The nine tools, always in this order; data comes whatever is set."""
+        return self._definitions
+
+    async def call(
+        self, project: docstore_api.Project, tool: str, arguments: Mapping[str, Any] | None, caller: Caller
+    ) -> ToolAnswer:
+        """Runs one tool.
+
+        Raises: UnknownTool; NotFound for a set that does not exist; InvalidArgument; Unavailable and the like.
+        """
+        if tool not in self._tools:
+            raise UnknownTool(f"no tool {quoted(one_line(tool, 60))}; valid: {', '.join(self._tools)}")
+        read = self._tools[tool].read(arguments)
+        return await self._runs[tool](project, read, self._public_url or caller.base_url)
+
+    async def instructions(self, project: docstore_api.Project | None) -> str:
+        """The opening move and which sets there are."""
+        return instructions.compose(project)
+
+    def _tell(self, describe: Callable[[docstore_api.Project], Mapping[str, Any]]) -> Run:
+        async def run(project: docstore_api.Project, _: Mapping[str, Any], __: str) -> ToolAnswer:
+            told = describe(project)
+            return _answer(told, len(told.get("sets", ())))
+
+        return run
+
+    def _find(self, kind: str) -> Run:
+        async def run(project: docstore_api.Project, arguments: Mapping[str, Any], base_url: str) -> ToolAnswer:
+            found, answer = await self._search.find(project, kind, arguments, base_url)
+            degraded = mode_line(answer.mode, answer.absent) if answer and answer.has_failed_leg else ""
+            return ToolAnswer(_text(found), found, answer.mode if answer else "", degraded, len(found["results"]))
+
+        return run
+
+    async def _get_set(self, project: docstore_api.Project, arguments: Mapping[str, Any], base_url: str) -> ToolAnswer:
+        contents, count = await self._contents.read(project, arguments, base_url)
+        return _answer(contents, count)
+
+    async def _get_by_id(
+        self, project: docstore_api.Project, arguments: Mapping[str, Any], base_url: str
+    ) -> ToolAnswer:
+        return _pages(await self._pages.by_id(project, arguments, base_url))
+
+    async def _get_by_path(
+        self, project: docstore_api.Project, arguments: Mapping[str, Any], base_url: str
+    ) -> ToolAnswer:
+        return _pages(await self._pages.by_path(project, arguments, base_url))
+
+    async def _get_spec(self, project: docstore_api.Project, arguments: Mapping[str, Any], base_url: str) -> ToolAnswer:
+        source = sets.find_set(project, arguments["setId"])
+        what = "no OpenAPI spec is kept for this set"
+        if sets.kind_of(source) != sets.API:
+            what = "this is no API set"
+        resource = {"path": f"/{source.name}/openapi.yaml", "url": "", "setId": source.name, "error": what}
+        return _answer(resource, 0)
+
+
+def _pages(resources: list[dict[str, Any]]) -> ToolAnswer:
+    return _answer({"resources": resources}, sum("content" in one for one in resources))
+
+
+def _answer(record: Mapping[str, Any], count: int) -> ToolAnswer:
+    return ToolAnswer(_text(record), record, record_count=count)
+
+
+def _text(record: Mapping[str, Any]) -> str:
+    return json.dumps(record, ensure_ascii=False)

@@ -1,0 +1,87 @@
+"""search_docs and search_api: pages of one kind, ranked; knows nothing of legs or engines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
+from refdesk.api.search.v1 import search_pb2 as search_api
+from refdesk.errors import InvalidArgument, NotFound
+from refdesk.gateway.answers import Answer, Question, Result, SearchCore
+from refdesk.gateway.catalog import Catalog
+from refdesk.gateway.legs import HYBRID, LEXICAL, SEMANTIC, mode_line
+from refdesk.gateway.packing import MARK, cut_end, split_heading
+from refdesk.gateway.pages import page_url, site_path
+from refdesk.gateway.profiles import SITE
+from refdesk.gateway.surfaces.docs import wording
+from refdesk.gateway.surfaces.site.sets import narrow_sets
+
+KEYWORD = "keyword"
+ASKED = {HYBRID: HYBRID, KEYWORD: LEXICAL, SEMANTIC: SEMANTIC}
+SHOWN = {core: shown for shown, core in ASKED.items()}
+
+
+class PageSearch:
+    """Answers searches of one kind of page with a record: mode and results."""
+
+    def __init__(self, core: SearchCore, catalog: Catalog) -> None:
+        self._core = core
+        self._catalog = catalog
+
+    async def find(
+        self, project: docstore_api.Project, kind: str, arguments: Mapping[str, Any], base_url: str
+    ) -> tuple[dict[str, Any], Answer | None]:
+        """The answer as its record, and as the core gave it; None where there was nothing to search.
+
+        Raises: InvalidArgument for an unknown set, or an index of another model; Unavailable.
+        """
+        sets = narrow_sets(project, kind, arguments["pageTypeIds"])
+        stats = await self._catalog.stats(project)
+        if other := wording.other_model(project, stats):
+            raise InvalidArgument(other)
+        if not stats.document_count or sets == []:
+            return {"mode": arguments["mode"], "results": []}, None
+        question = Question(
+            project,
+            arguments["query"],
+            arguments["limit"],
+            search_api.Filter(sources=sets or [], kinds=[kind] if kind else []),
+            SITE,
+            mode=ASKED[arguments["mode"]],
+            embedded_share=stats.embedded_count / stats.embeddable_count if stats.embeddable_count else 1.0,
+        )
+        try:
+            answer = await self._core.answer(question)
+        except NotFound as error:  # of all that a search needs, only the model can be missing
+            raise InvalidArgument(wording.model_not_hosted(project, error.message)) from None
+        found: dict[str, Any] = {
+            "mode": SHOWN[answer.mode],
+            "results": [_result(project, result, base_url) for result in answer.results],
+        }
+        if answer.has_failed_leg:
+            found["message"] = mode_line(SHOWN[answer.mode], answer.absent)
+        return found, answer
+
+
+def _result(project: docstore_api.Project, result: Result, base_url: str) -> dict[str, Any]:
+    chunk = result.chunk
+    return {
+        "pageId": chunk.document_id,
+        "path": site_path(chunk.path),
+        "url": chunk.url or page_url(base_url, project.slug, chunk.path),
+        "title": wording.one_line(chunk.title, wording.TITLE_CHARACTERS),
+        "setId": chunk.source,
+        "snippet": make_snippet(chunk.text, chunk.breadcrumb),
+        "score": round(result.share, 2),
+    }
+
+
+def make_snippet(text: str, breadcrumb: Any) -> str:
+    """The start of a chunk below its heading on one line, at most 300 characters; … where it goes on."""
+    _, body = split_heading(text, breadcrumb)
+    line = " ".join(body.split())
+    if len(line) <= SITE.snippet_characters:
+        return line
+    kept, _ = cut_end(line, SITE.snippet_characters - len(MARK))
+    return f"{kept}{MARK}"
