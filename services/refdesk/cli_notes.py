@@ -35,16 +35,21 @@ def add_notes(app: typer.Typer, run: Callable[[Any], Any], call: Callable[..., A
             int, typer.Option("--candidate-limit", help="Most that are ranked.", min=1, max=100)
         ] = 40,
         intent: Annotated[str, typer.Option(help="Background that tells meanings apart.")] = "",
+        explain: Annotated[bool, typer.Option("--explain", help="Says why too; cli and json.")] = False,
         project: Project = "default",
     ) -> None:
         """Searches the documents of the running desk."""
         from refdesk.commands import notes, notes_formats
+        from refdesk.commands.explain import explanation_lines
 
         arguments = {**call(notes.read_searches, text), "limit": limit, "minScore": min_score}
         arguments |= {"candidateLimit": candidates, **({"collections": collection} if collection else {})}
         arguments |= {"intent": intent} if intent else {}
         answer = run(notes.query(project, arguments, full=full))
-        typer.echo(notes_formats.write_results(answer["results"], form))
+        why = call(notes.explain, project, arguments) if explain else None
+        typer.echo(notes_formats.write_results(answer["results"], form, why))
+        if why and form is Format.cli:
+            typer.echo("\n".join(("", *explanation_lines(why))))
         _note(answer.get("message", ""))
 
     @app.command()

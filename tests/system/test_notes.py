@@ -90,6 +90,10 @@ def test_query_prints_results_in_every_format(desk: DeskProcess) -> None:
     )
     assert [row["file"] for row in both] == ["handbook/ops/keys.md"]
     assert json.loads(out(desk, "query", "signing", "--min-score", "1", "--format", "json")) is not None
+    why = json.loads(out(desk, "query", "lex: sign -pager\nhyde: keys", "--explain", "--format", "json"))["explain"]
+    assert [(leg["leg"], leg["weight"]) for leg in why["asked"]] == [("lexical", 2.0), ("hyde", 1.0)]
+    assert why["candidates"][0]["ranks"][0] == {"leg": "lexical", "rank": 1}
+    assert "asked: lexical x2, hyde x1" in out(desk, "query", "lex: sign -pager\nhyde: keys", "--explain")
     none = run(desk, "query", "lex: unheard", "--format", "json")
     assert (json.loads(none.stdout), none.returncode) == ([], 0)
 
@@ -112,6 +116,21 @@ def test_get_and_multi_get_print_documents_whole_however_long(desk: DeskProcess)
     ]
     assert "skipped none.md: document not found" in listed.stderr
     assert "skipped handbook/long.md: " in listed.stderr
+
+
+@pytest.mark.promise("notes.32")
+def test_a_docid_from_before_an_edit_brings_the_page_as_it_is_now(desk: DeskProcess) -> None:
+    file = "handbook/journals/2025-05-01.md"
+    (before,) = json.loads(out(desk, "get", file, "--format", "json"))
+    (desk.docs / "journals/2025-05-01.md").write_text("# First\n\nIt rained.\n")
+    after = before
+    for _ in ticks(SECONDS, 0.5):
+        (after,) = json.loads(out(desk, "get", file, "--format", "json"))
+        if after["docid"] != before["docid"]:
+            break
+    done = run(desk, "get", before["docid"])
+    assert done.stdout == "# First\n\nIt rained.\n"
+    assert done.stderr == f"content changed, now {after['docid']}\n"
 
 
 @pytest.mark.promise("notes.52")

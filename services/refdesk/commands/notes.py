@@ -12,6 +12,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult, TextContent
 
 from refdesk.commands.connecting import connect
+from refdesk.commands.explain import explain as ask_why
 from refdesk.desk import find_url
 from refdesk.errors import InvalidArgument, NotFound, Unavailable
 
@@ -50,6 +51,13 @@ async def query(project: str, arguments: Data, *, full: bool) -> Data:
         for result in answer["results"] if full else ():
             result["body"] = (await _read(client, {"file": result["file"]}))["text"]
         return answer
+
+
+def explain(project: str, arguments: Data) -> Data:
+    """Why a query is answered as it is, from the operator API. Raises: as `query`."""
+    names = {"candidateLimit": "candidate_limit", "collections": "sources"}
+    asked = {names.get(name, name): value for name, value in arguments.items() if name != "minScore"}
+    return dict(ask_why(project, {**asked, "surface": "notes"}))
 
 
 async def get(project: str, arguments: Data) -> Data:

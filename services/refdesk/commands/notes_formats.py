@@ -31,8 +31,10 @@ DOCUMENT_FIELDS = ("docid", "name", "title", "context")
 COLLECTION_FIELDS = ("name", "documents", "description")
 
 
-def write_results(results: Sequence[Data], form: Format) -> str:
-    """The results of a query: with `body` where they have it, else their snippet."""
+def write_results(results: Sequence[Data], form: Format, why: Data | None = None) -> str:
+    """The results of a query: with `body` where they have it, else their snippet; as json with why, where that is given."""
+    if why is not None and form is Format.json:
+        return json.dumps({"results": list(results), "explain": why}, indent=2, ensure_ascii=False)
     if form is Format.files:
         return _csv([[one["docid"], one["score"], one["file"], one["context"] or ""] for one in results])
     if form is Format.cli:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -16,10 +17,21 @@ from refdesk.gateway.answers import Question, SearchCore
 from refdesk.gateway.catalog import Catalog
 from refdesk.gateway.explaining import explain, why_not
 from refdesk.gateway.profiles import CONNECTOR, DOCS, NOTES, PROCEDURES, SITE
+from refdesk.gateway.surfaces.notes.query import make_question, read_legs
+from refdesk.gateway.surfaces.notes.tools import DEFAULT_CANDIDATES
 from refdesk.rpc import deadline
 
 PROFILES = {profile.name: profile for profile in (DOCS, SITE, PROCEDURES, NOTES, CONNECTOR)}
 QUESTION_SECONDS = 10.0
+
+
+class SubQuery(BaseModel):
+    """One sub-query of the surface notes."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    type: Literal["lex", "vec", "hyde"]
+    query: Annotated[str, Field(min_length=1, max_length=2000)]
 
 
 class Asked(BaseModel):
@@ -27,10 +39,14 @@ class Asked(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    query: Annotated[str, Field(min_length=1, max_length=2000)]
+    query: Annotated[str, Field(max_length=2000)] = ""
+    searches: Annotated[tuple[SubQuery, ...], Field(max_length=10)] = ()
+    """Of the surface notes, in the place of `query`."""
+    intent: Annotated[str, Field(max_length=500)] = ""
+    candidate_limit: Annotated[int, Field(ge=1, le=100)] = DEFAULT_CANDIDATES
     surface: Literal["docs", "site", "procedures", "notes", "connector"] = "docs"
     mode: Literal["hybrid", "lexical", "semantic"] = "hybrid"
-    limit: Annotated[int, Field(ge=1, le=50)] = 5
+    limit: Annotated[int, Field(ge=1, le=100)] = 5
     sources: tuple[str, ...] = ()
     path_prefix: str = ""
     versions: tuple[str, ...] = ()
@@ -69,16 +85,29 @@ class Explanations:
 def read(body: bytes) -> Asked:
     """What a body asks for. Raises: InvalidArgument naming the field."""
     try:
-        return Asked.model_validate_json(body)
+        asked = Asked.model_validate_json(body)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"])) or "the body"
         raise InvalidArgument(f"{where}: {first['msg'][:200].lower()}") from None
+    if bool(asked.query) == bool(asked.searches) or (asked.searches and asked.surface != NOTES.name):
+        raise InvalidArgument("query: give a query, or for the surface notes searches, one of the two")
+    return asked
 
 
 def _question(project: docstore_api.Project, asked: Asked, stats: docstore_api.GetStatsResponse) -> Question:
     wanted = search_api.Filter(
         sources=asked.sources, path_prefix=asked.path_prefix.strip("/"), versions=asked.versions, kinds=asked.kinds
     )
+    if asked.surface == NOTES.name and asked.mode == "hybrid":
+        arguments = {
+            "searches": [search.model_dump() for search in asked.searches] or None,
+            "query": asked.query or None,
+            "intent": asked.intent or None,
+            "limit": asked.limit,
+            "candidateLimit": asked.candidate_limit,
+            "collections": asked.sources,
+        }
+        return replace(make_question(project, stats, arguments, read_legs(arguments)), filter=wanted)
     share = stats.embedded_count / stats.embeddable_count if stats.embeddable_count else 1.0
     return Question(project, asked.query, asked.limit, wanted, PROFILES[asked.surface], asked.mode, share)
