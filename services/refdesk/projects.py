@@ -10,7 +10,7 @@ SLUG = r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"
 CONTEXT_CHARACTERS = 500
 """Of a description of a path prefix: it comes with every hit."""
 RESERVED_SLUGS = frozenset({"docs", "all", "health", "api"})
-SURFACES = ("docs", "notes", "site")
+SURFACES = ("docs", "notes", "site", "connector")
 """That are built; more come with later releases."""
 
 Slug = Annotated[str, Field(pattern=SLUG)]

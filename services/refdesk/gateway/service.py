@@ -24,8 +24,12 @@ from refdesk.gateway.endpoint import McpEndpoint
 from refdesk.gateway.events import PATH as EVENTS_PATH
 from refdesk.gateway.events import EventsEndpoint
 from refdesk.gateway.http import build_app
+from refdesk.gateway.origins import Origins
 from refdesk.gateway.readiness import Readiness, ReadinessCheck
+from refdesk.gateway.reading_pages import PATH as PAGES_PATH
+from refdesk.gateway.reading_pages import ReadingPages
 from refdesk.gateway.settings import GatewaySettings
+from refdesk.gateway.surfaces.connector import ConnectorSurface
 from refdesk.gateway.surfaces.docs import DocsSurface
 from refdesk.gateway.surfaces.notes import NotesSurface
 from refdesk.gateway.surfaces.site import SiteSurface
@@ -61,9 +65,9 @@ class GatewayService:
         docs = DocsSurface(docstore, core, catalog, tokens, settings.search_max_result_chars)
         notes = NotesSurface(docstore, core, catalog, tokens)
         site = SiteSurface(docstore, core, catalog, tokens, settings.public_url)
-        targets = Targets(
-            catalog, {docs.name: docs, notes.name: notes, site.name: site}, structured_output=settings.structured_output
-        )
+        connector = ConnectorSurface(docstore, core, catalog, tokens, settings.public_url)
+        surfaces = {one.name: one for one in (docs, notes, site, connector)}
+        targets = Targets(catalog, surfaces, structured_output=settings.structured_output)
         self._call_log = CallLog(docstore)
         self.callers = callers = Callers(docstore, settings, denied=self._call_log.note_denied)
         self._endpoint = McpEndpoint(settings, targets, callers, self._call_log)
@@ -71,6 +75,8 @@ class GatewayService:
         async def allow(request: Request, project: str) -> None:
             await callers.allow(request.headers.get("authorization", ""), docstore_api.KEY_SCOPE_PUBLISH, project)
 
+        origins = Origins(settings.allowed_hosts, settings.allowed_origins, any_host=settings.answers_any_host)
+        pages = ReadingPages(docstore, catalog, callers, origins, settings.deadline_seconds)
         self._events = EventsEndpoint(settings, docstore, ingest, allow=allow)
         self._check = ReadinessCheck(catalog, search)
         self._readiness = STARTING
@@ -81,7 +87,10 @@ class GatewayService:
             self._endpoint,
             self.readiness,
             serve_metrics=settings.serve_metrics,
-            routes=[Route(EVENTS_PATH, self._events.receive, methods=["POST"])],
+            routes=[
+                Route(EVENTS_PATH, self._events.receive, methods=["POST"]),
+                Route(PAGES_PATH, pages.serve, methods=["GET"]),
+            ],
         )
         self._app = Door(app, self._endpoint.admission.refuse_when_full)
 
