@@ -69,6 +69,7 @@ class FakeDesk:
         self.followed: list[Generation] = [MADE]
         self.catalog: Catalog | None = None
         self.sources = {SOURCE: Followed(self.source_settings, self.source)}
+        self.clock: Callable[[], float] = time.time
 
     async def generations(self) -> list[Generation]:
         return await self.catalog.generations(PROJECT) if self.catalog else list(self.followed)
@@ -87,9 +88,9 @@ class FakeDesk:
         assert self.catalog
 
         async def verify(generation: str) -> int:
-            return (await self.reconciler(now_seconds=time.time()).run_one(generation)).republished_count
+            return (await self.reconciler(now_seconds=self.clock()).run_one(generation)).republished_count
 
-        reconcile = self.reconciler(now_seconds=time.time()).run
+        reconcile = self.reconciler(now_seconds=self.clock()).run
         settings = {"generation_grace_seconds": 0, **settings}
         return Generations(
             PROJECT,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from fakes.weather import Weather
@@ -22,6 +22,8 @@ class FakeSearch:
         self.indices: dict[tuple[int, str, str], dict[str, Any]] = defaultdict(dict)
         self.refused_texts: set[str] = set()
         self.calls: dict[str, int] = defaultdict(int)
+        self.watch: Callable[[str], None] = lambda document_id: None
+        """Told of the document of each entry that is deleted, in that very moment."""
 
     def index(self, engine: int, project: str, generation: str) -> dict[str, Any]:
         """The entries of one index, by id."""
@@ -98,6 +100,7 @@ class FakeSearch:
             await self.weather.pause()
             if entry_id in index and index[entry_id].stamp == stamp:
                 del index[entry_id]
+                self.watch(item.document_id)
                 deleted += 1
         return deleted
 
