@@ -18,6 +18,11 @@ MOST_FILES = 100
 """Of one multi_get: more are counted, and named by nothing."""
 MOST_ITEMS = 200
 NAME_CHARACTERS = 200
+READ_AT_ONCE = 8
+"""Documents that are read together: each may have a megabyte."""
+LEAST_TOKENS = 60
+"""With less room nothing more is read."""
+OMITTED = "omitted: does not fit in max_tokens; read it with get"
 SKIPPED_TOKENS = 40
 """Kept back for each line that names what does not come."""
 
@@ -45,16 +50,17 @@ class Get:
 class _Gathered:
     """What a multi_get brings together, in the order in which it was asked for."""
 
-    found: dict[str, Found] = field(default_factory=dict)
+    found: dict[str, Found | None] = field(default_factory=dict)
+    """By path; None: named by a glob, and not read yet."""
     skipped: list[tuple[str, str]] = field(default_factory=list)
     left_out: int = 0
 
-    def add(self, found: Found) -> None:
+    def add(self, path: str, found: Found | None = None) -> None:
         """Takes a document once, as many as there is room for."""
-        if len(self.found) >= MOST_FILES and found.document.path not in self.found:
+        if len(self.found) >= MOST_FILES and path not in self.found:
             self.left_out += 1
             return
-        self.found.setdefault(found.document.path, found)
+        self.found.setdefault(path, found)
 
 
 class MultiGet:
@@ -84,14 +90,15 @@ class MultiGet:
         for item in items:
             if is_glob(item):
                 paths, fitting = await self._library.match(project, Glob(item), MOST_FILES)
-                for document in await self._library.read_all(project, paths):
-                    gathered.add(Found(document))
+                for path in paths:
+                    gathered.add(path)
                 gathered.left_out += fitting - len(paths)
                 if not fitting:
                     gathered.skipped.append((item, "no files match"))
                 continue
             try:
-                gathered.add(await self._library.find(project, item))
+                found = await self._library.find(project, item)
+                gathered.add(found.document.path, found)
             except (NotFound, InvalidArgument) as refusal:
                 gathered.skipped.append((item, refusal.message))
         if not gathered.found and len(items) == 1 and is_glob(items[0]):
@@ -103,27 +110,46 @@ class MultiGet:
     ) -> list[Shown]:
         room = arguments["max_tokens"] - SKIPPED_TOKENS * (len(gathered.found) + len(gathered.skipped) + 2)
         shown: list[Shown] = []
-        for path, found in gathered.found.items():
-            size_bytes = len(found.document.text.encode())
-            if size_bytes > arguments["maxBytes"]:
-                reason = f"{size_bytes:,} bytes are more than maxBytes {arguments['maxBytes']:,}; read it with get"
-                gathered.skipped.append((path, reason))
+        paths = list(gathered.found)
+        for start in range(0, len(paths), READ_AT_ONCE):
+            some = paths[start : start + READ_AT_ONCE]
+            if room < LEAST_TOKENS:
+                gathered.skipped += [(path, OMITTED) for path in some]
                 continue
-            asked = Asked(found.line or 1, arguments["maxLines"], arguments["lineNumbers"])
-            notes = [found.note] if found.note else []
-            one = await self._desk.show(project, found.document, asked, max(room, 1), *notes)
-            if shown and len(one.part.lines) < _wanted(one, asked):
-                gathered.skipped.append((path, "omitted: does not fit in max_tokens; read it with get"))
-                continue
-            room -= one.tokens
-            shown.append(one)
+            for path, found in (await self._read(project, gathered, some)).items():
+                one = await self._show_one(project, found, arguments, room)
+                if isinstance(one, str) or (shown and one.part.last < _last_wanted(one, arguments)):
+                    gathered.skipped.append((path, one if isinstance(one, str) else OMITTED))
+                    continue
+                room -= one.tokens
+                shown.append(one)
         return shown
 
+    async def _read(self, project: docstore_api.Project, gathered: _Gathered, paths: Sequence[str]) -> dict[str, Found]:
+        """These documents in their order; those that are gone meanwhile are left out."""
+        unread = [path for path in paths if gathered.found[path] is None]
+        read = {one.path: Found(one) for one in await self._library.read_all(project, unread)}
+        known = {path: gathered.found[path] or read.get(path) for path in paths}
+        return {path: found for path, found in known.items() if found}
 
-def _wanted(shown: Shown, asked: Asked) -> int:
-    """How many lines would come if there were room."""
-    there = max(0, shown.part.total - asked.first + 1)
-    return there if asked.most is None else min(there, asked.most)
+    async def _show_one(
+        self, project: docstore_api.Project, found: Found, arguments: Mapping[str, Any], room: int
+    ) -> Shown | str:
+        """A document, or why it is skipped."""
+        size_bytes = len(found.document.text.encode())
+        if size_bytes > arguments["maxBytes"]:
+            return f"{size_bytes:,} bytes are more than maxBytes {arguments['maxBytes']:,}; read it with get"
+        if room < LEAST_TOKENS:
+            return OMITTED
+        asked = Asked(found.line or 1, arguments["maxLines"], arguments["lineNumbers"])
+        notes = [found.note] if found.note else []
+        return await self._desk.show(project, found.document, asked, room, *notes)
+
+
+def _last_wanted(shown: Shown, arguments: Mapping[str, Any]) -> int:
+    """The last line that would come if there were room."""
+    most = arguments["maxLines"]
+    return shown.part.total if most is None else min(shown.part.total, shown.part.first + most - 1)
 
 
 def _answer(shown: Sequence[Shown], gathered: _Gathered) -> ToolAnswer:
