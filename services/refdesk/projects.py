@@ -89,7 +89,9 @@ class ProjectSettings(Declared):
     """The unit of isolation: its own documents, model, floor, pins."""
 
     surfaces: tuple[str, ...] = Field(
-        ("docs",), min_length=1, description="What is served at /mcp/PROJECT/SURFACE; the first one at /mcp too."
+        ("docs",),
+        min_length=1,
+        description="What /mcp and /mcp/PROJECT serve, several as one; each has an address /mcp/PROJECT/SURFACE besides.",
     )
     description: str = Field("", max_length=300, description="One line; agents are told it.")
     model: str = Field("", description="Model id; empty: the embedder's default.")
@@ -106,8 +108,8 @@ class ProjectSettings(Declared):
     def refuse_unserved(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         """A surface that nothing serves would leave every address without an answer."""
         for surface in value:
-            if surface not in SURFACES:
-                raise ValueError(f"no surface {surface} is served; valid: {', '.join(SURFACES)}")
+            if surface not in (*SURFACES, "all"):
+                raise ValueError(f"no surface {surface} is served; valid: {', '.join(SURFACES)}, all")
         return value
 
     @field_validator("sources")

@@ -91,7 +91,7 @@ async def test_on_loopback_nobody_needs_a_key_but_a_wrong_one_is_refused() -> No
         assert (await ping(url, bearer(make_key()))).status_code == 401
 
 
-@pytest.mark.parametrize("path", ["/mcp/other", "/mcp/handbook/site", "/mcp/none/docs"])
+@pytest.mark.parametrize("path", ["/mcp/other", "/mcp/handbook/sites", "/mcp/none/docs"])
 async def test_what_a_key_may_not_see_is_answered_as_what_does_not_exist(path: str) -> None:
     key = make_key()
     desk = desk_with(known(key))

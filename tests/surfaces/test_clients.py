@@ -141,7 +141,7 @@ async def test_every_spelling_of_the_address_answers_without_a_redirect(path: st
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("path", ["/mcp/other", "/mcp/other/docs", "/mcp/handbook/site", "/mcp/handbook/none/"])
+@pytest.mark.parametrize("path", ["/mcp/other", "/mcp/other/docs", "/mcp/handbook/sites", "/mcp/handbook/none/"])
 async def test_an_unknown_project_or_surface_is_answered_in_the_same_words(path: str) -> None:
     async with served(Desk().gateway()) as url, httpx2.AsyncClient(headers=ACCEPT) as http:
         answer = await http.post(url + path, json=request("tools/list"))

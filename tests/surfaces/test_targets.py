@@ -10,6 +10,7 @@ from refdesk import errors
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.gateway import catalog as gateway_catalog
 from refdesk.gateway.catalog import Catalog
+from refdesk.gateway.surfaces.combined import SurfaceTable
 from refdesk.gateway.surfaces.interface import Surface
 from refdesk.gateway.targets import Targets
 from surfaces.fakes import FakeDocstore, FakeEmbedder
@@ -23,7 +24,7 @@ class Docs:
     always_structured = False
 
 
-SURFACES = {"docs": cast(Surface, Docs())}
+SURFACES = SurfaceTable({"docs": cast(Surface, Docs())}, cast(Surface, Docs()))
 
 
 class NothingDeclared(FakeDocstore):

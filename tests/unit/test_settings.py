@@ -47,7 +47,7 @@ def test_environment_wins_over_file_and_overrides_win_over_both(tmp_path: Path) 
             "projects.a.sources.0: a source of kind folder needs path, the folder that it follows",
         ),
         ("projects: {a: {sources: [{name: x, path: ' '}]}}", "needs path"),
-        ("projects: {a: {surfaces: [site]}}", "projects.a.surfaces: no surface site is served; valid: docs"),
+        ("projects: {a: {surfaces: [sites]}}", "projects.a.surfaces: no surface sites is served; valid: docs"),
         ("[1, 2]", "must hold keys such as projects:"),
         ("a: [", "is not YAML at line"),
     ],

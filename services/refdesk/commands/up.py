@@ -26,7 +26,6 @@ from refdesk.gateway.admins import Admins, ensure_admin_key
 from refdesk.gateway.comparing import Comparison
 from refdesk.gateway.explanations import Explanations
 from refdesk.gateway.operator import beside, build_operator
-from refdesk.projects import SURFACES
 from refdesk.settings import Settings, load_here
 
 PROJECT = "default"
@@ -149,9 +148,7 @@ def prepare(options: UpOptions) -> tuple[Settings, Path]:
         return settings, Path(options.data or settings.data or UNNAMED_DATA)
     folder = checked_folder(options.docs)
     source = {"name": source_name(folder), "kind": "folder", "path": str(folder.resolve())}
-    settings = load_here(
-        {**overrides, "projects": {PROJECT: {"surfaces": SURFACES, "sources": [source]}}}, options.config
-    )
+    settings = load_here({**overrides, "projects": {PROJECT: {"sources": [source]}}}, options.config)
     return settings, Path(options.data or settings.data or default_data(folder))
 
 

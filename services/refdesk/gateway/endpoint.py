@@ -8,7 +8,7 @@ from typing import Any
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders, QueryParams
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
@@ -91,7 +91,7 @@ class McpEndpoint:
         parameters = scope.get("path_params", {})
         try:
             names = parameters.get("project", ""), parameters.get("surface", "")
-            target: Any = await self._targets.resolve(*names, key)
+            target: Any = await self._targets.resolve(*names, key, _tools(scope))
         except errors.NotFound:
             raise
         except errors.RefdeskError as error:
@@ -124,6 +124,13 @@ class McpEndpoint:
         if not any(_accepted(headers)):
             return _json_error(406, INVALID_REQUEST, f"Accept must have {JSON} or {EVENTS}")
         return None
+
+
+def _tools(scope: Scope) -> list[str]:
+    """The tools that `?tools=a,b` trims an address to; none: all of them."""
+    if not scope["query_string"]:
+        return []
+    return [name for text in QueryParams(scope["query_string"]).getlist("tools") for name in text.split(",") if name]
 
 
 def _json_error(status: int, code: int, message: str, request_id: str | int | None = None) -> Response:

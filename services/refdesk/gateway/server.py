@@ -129,7 +129,7 @@ class Handlers:
         content: list[dict[str, Any]] = [{"type": "text", "text": answer.text}]
         content += [{"type": "resource", "resource": dict(resource)} for resource in answer.resources]
         result: dict[str, Any] = {**COMPLETE, "content": content, "isError": False}
-        if target.structured:
+        if target.structured or answer.always_structured:
             result["structuredContent"] = dict(answer.structured)
         return result
 

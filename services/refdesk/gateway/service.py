@@ -29,6 +29,7 @@ from refdesk.gateway.readiness import Readiness, ReadinessCheck
 from refdesk.gateway.reading_pages import PATH as PAGES_PATH
 from refdesk.gateway.reading_pages import ReadingPages
 from refdesk.gateway.settings import GatewaySettings
+from refdesk.gateway.surfaces.combined import SurfaceTable
 from refdesk.gateway.surfaces.connector import ConnectorSurface
 from refdesk.gateway.surfaces.docs import DocsSurface
 from refdesk.gateway.surfaces.notes import NotesSurface
@@ -62,11 +63,14 @@ class GatewayService:
         )
         tokens = TokenCounter(embedder, settings.count_seconds)
         core = SearchCore(docstore, search, catalog)
-        docs = DocsSurface(docstore, core, catalog, tokens, settings.search_max_result_chars)
-        notes = NotesSurface(docstore, core, catalog, tokens)
+        docs, beside_site = (
+            DocsSurface(docstore, core, catalog, tokens, settings.search_max_result_chars, beside_site=beside)
+            for beside in (False, True)
+        )
         site = SiteSurface(docstore, core, catalog, tokens, settings.public_url)
         connector = ConnectorSurface(docstore, core, catalog, tokens, settings.public_url)
-        surfaces = {one.name: one for one in (docs, notes, site, connector)}
+        notes = NotesSurface(docstore, core, catalog, tokens)
+        surfaces = SurfaceTable({surface.name: surface for surface in (docs, site, notes, connector)}, beside_site)
         targets = Targets(catalog, surfaces, structured_output=settings.structured_output)
         self._call_log = CallLog(docstore)
         self.callers = callers = Callers(docstore, settings, denied=self._call_log.note_denied)

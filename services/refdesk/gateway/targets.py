@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.errors import NotFound, Unavailable
 from refdesk.gateway.catalog import Catalog
+from refdesk.gateway.surfaces.combined import ALL, SurfaceTable
 from refdesk.gateway.surfaces.interface import Surface
 
 DEFAULT_PROJECT = "default"
@@ -24,17 +25,28 @@ class Target:
 
 
 class Targets:
-    """Resolves /mcp, /mcp/{project} and /mcp/{project}/{surface}."""
+    """Resolves /mcp, /mcp/{project} and /mcp/{project}/{surface}.
 
-    def __init__(self, catalog: Catalog, surfaces: Mapping[str, Surface], *, structured_output: bool) -> None:
+    Without a surface's name a project is served on the surfaces that it declares, several of them as one; each surface, and all of them as
+    one, has an address of its own besides.
+    """
+
+    def __init__(self, catalog: Catalog, surfaces: SurfaceTable, *, structured_output: bool) -> None:
         self._catalog = catalog
         self._surfaces = surfaces
         self._structured_output = structured_output
 
-    async def resolve(self, slug: str, surface_name: str, key: docstore_api.AccessKey | None = None) -> Target:
-        """The target of an address for the owner of a key; "" where the address leaves a part out.
+    async def resolve(
+        self,
+        slug: str,
+        surface_name: str,
+        key: docstore_api.AccessKey | None = None,
+        tools: Sequence[str] = (),
+    ) -> Target:
+        """The target of an address for the owner of a key, trimmed to some tools; "" where the address leaves a part out.
 
-        Raises: NotFound, in the same words whatever it is that does not exist; Unavailable, also while nothing is declared.
+        Raises: InvalidArgument for a tool that is not there; NotFound, in the same words whatever it is that does not exist;
+        Unavailable, also while nothing is declared.
         """
         address = slug
         if key is not None:
@@ -46,15 +58,17 @@ class Targets:
                 raise Unavailable("no project is declared yet")
             project = self._find(slug, projects)
         if project is not None and (key is None or key.project == project.slug):
-            served = list(project.surfaces) or [DEFAULT_SURFACE]
-            if key is not None and key.surfaces:
-                served = [name for name in served if name in key.surfaces]
-            name = surface_name or next(iter(served), "")
-            surface = self._surfaces.get(name) if name in served else None
+            surface = self._surfaces.combine(self._names(project, surface_name, key), tools)
             if surface is not None:
                 structured = surface.always_structured or self._structured_output or project.structured_output
                 return Target(project, surface, structured)
         raise NotFound(_nothing_here(address, surface_name))
+
+    def _names(self, project: docstore_api.Project, wanted: str, key: docstore_api.AccessKey | None) -> Sequence[str]:
+        names: Sequence[str] = [wanted] if wanted else list(project.surfaces) or [DEFAULT_SURFACE]
+        if ALL in names:
+            names = self._surfaces.names
+        return [name for name in names if key is None or not key.surfaces or name in key.surfaces]
 
     @staticmethod
     def _find(slug: str, projects: Mapping[str, docstore_api.Project]) -> docstore_api.Project | None:

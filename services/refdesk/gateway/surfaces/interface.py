@@ -42,6 +42,8 @@ class ToolAnswer:
     """Why less was searched than asked; empty where all was."""
     record_count: int = 0
     """Results or documents that it holds."""
+    always_structured: bool = False
+    """Whether its data is sent whatever the project says."""
     resources: tuple[Mapping[str, Any], ...] = ()
     """Documents that come along as resources of the protocol, behind the text: uri, name, title, mimeType, text."""
 

@@ -15,7 +15,7 @@ from refdesk.gateway.surfaces.docs import instructions, resources
 from refdesk.gateway.surfaces.docs.cutting import Cutter
 from refdesk.gateway.surfaces.docs.document import ReadDocument
 from refdesk.gateway.surfaces.docs.search import SearchDocs
-from refdesk.gateway.surfaces.docs.tools import LIST_TOPICS, MOST_TOKENS, READ_DOCUMENT, SEARCH_DOCS, TOOLS
+from refdesk.gateway.surfaces.docs.tools import COMBINED_SEARCH, LIST_TOPICS, MOST_TOKENS, READ_DOCUMENT, SEARCH_DOCS
 from refdesk.gateway.surfaces.docs.topics import ListTopics
 from refdesk.gateway.surfaces.docs.wording import one_line, quoted
 from refdesk.gateway.surfaces.interface import Caller, Page, ToolAnswer, UnknownTool
@@ -30,18 +30,27 @@ class DocsSurface:
     always_structured = False
 
     def __init__(
-        self, docstore: Docstore, core: SearchCore, catalog: Catalog, tokens: TokenCounter, most_characters: int
+        self,
+        docstore: Docstore,
+        core: SearchCore,
+        catalog: Catalog,
+        tokens: TokenCounter,
+        most_characters: int,
+        *,
+        beside_site: bool = False,
     ) -> None:
         self._docstore = docstore
         self._catalog = catalog
         self._reader = ReadDocument(docstore, Cutter(tokens))
+        search = COMBINED_SEARCH if beside_site else SEARCH_DOCS
         self._tools = {
-            SEARCH_DOCS.name: (SEARCH_DOCS, SearchDocs(core, catalog, most_characters).run),
+            search.name: (search, SearchDocs(core, catalog, most_characters).run),
             LIST_TOPICS.name: (LIST_TOPICS, ListTopics(docstore, catalog, tokens).run),
             READ_DOCUMENT.name: (READ_DOCUMENT, self._reader.run),
         }
         self._definitions = {
-            structured: [tool.definition(structured=structured) for tool in TOOLS] for structured in (False, True)
+            structured: [tool.definition(structured=structured) for tool, _ in self._tools.values()]
+            for structured in (False, True)
         }
 
     def definitions(self, *, structured: bool) -> list[dict[str, Any]]:

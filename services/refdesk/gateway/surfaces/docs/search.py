@@ -14,6 +14,7 @@ from refdesk.gateway.legs import WHY, mode_line
 from refdesk.gateway.packing import Excerpt, Packed, pack, split_heading
 from refdesk.gateway.profiles import DOCS
 from refdesk.gateway.surfaces.docs import wording
+from refdesk.gateway.surfaces.docs.tools import MODES
 from refdesk.gateway.surfaces.docs.wording import QUERY_CHARACTERS, TITLE_CHARACTERS, count, one_line, quoted
 from refdesk.gateway.surfaces.interface import ToolAnswer
 
@@ -46,6 +47,7 @@ class SearchDocs:
             arguments["limit"],
             _filter(arguments),
             DOCS,
+            MODES[arguments.get("mode") or "hybrid"],
             embedded_share=_embedded_share(stats),
         )
         try:
@@ -90,9 +92,13 @@ def _check_project(
     declared, indexed = (source.name for source in project.sources), (item.source for item in stats.sources)
     sources = list(dict.fromkeys((*declared, *indexed)))
     source, version = arguments["source"], arguments["version"]
-    if source and source not in sources:
-        known = wording.listed(sources, 2_000) or "none yet"
-        raise InvalidArgument(f'no source {quoted(source)} in project "{project.slug}"; its sources: {known}')
+    chosen = arguments.get("pageTypeIds") or []
+    for name in (*([source] if source else []), *chosen):
+        if name not in sources:
+            known = wording.listed(sources, 2_000) or "none yet"
+            raise InvalidArgument(f'no source {quoted(name)} in project "{project.slug}"; its sources: {known}')
+    if source and chosen and source not in chosen:
+        raise InvalidArgument(f"source {quoted(source)} is none of pageTypeIds: leave one of the two out")
     if version and version not in stats.versions:
         known = wording.listed(stats.versions, 2_000)
         has = f"its versions: {known}" if known else "no document of it has a version, so leave version out"
@@ -101,7 +107,7 @@ def _check_project(
 
 def _filter(arguments: Mapping[str, Any]) -> search_api.Filter:
     return search_api.Filter(
-        sources=[arguments["source"]] if arguments["source"] else [],
+        sources=[arguments["source"]] if arguments["source"] else arguments.get("pageTypeIds") or [],
         path_prefix=(arguments["path_prefix"] or "").strip("/"),
         versions=[arguments["version"]] if arguments["version"] else [],
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from refdesk.gateway.arguments import INTEGER, TEXT, Argument, Tool
+from refdesk.gateway.arguments import INTEGER, TEXT, TEXTS, Argument, Tool
 from refdesk.gateway.surfaces.docs import schemas
 
 DEFAULT_MAX_TOKENS = 4_000
@@ -29,6 +29,22 @@ SEARCH_DOCS = Tool(
     ),
     schemas.SEARCH,
 )
+
+MODES = {"hybrid": "hybrid", "keyword": "lexical", "semantic": "semantic"}
+"""Names of modes as arguments have them, and as the search core has them."""
+
+COMBINED_SEARCH = Tool(
+    SEARCH_DOCS.name,
+    SEARCH_DOCS.title,
+    SEARCH_DOCS.description,
+    (
+        *SEARCH_DOCS.arguments,
+        Argument("mode", TEXT, "How to search.", default="hybrid", options=tuple(MODES)),
+        Argument("pageTypeIds", TEXTS, "Ids of the documentation sets to search; without it all of them.", most=200),
+    ),
+    schemas.SEARCH,
+)
+"""Where the site surface is served beside this one: its two arguments go along."""
 
 LIST_TOPICS = Tool(
     "list_topics",
