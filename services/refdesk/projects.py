@@ -38,6 +38,21 @@ class SourceSettings(Declared):
     type: Literal["documentation", "api"] = Field("documentation", description="What its pages are.")
     include: tuple[str, ...] = Field(("**/*.md", "**/*.mdx", "**/*.markdown"), description="Globs to take.")
     exclude: tuple[str, ...] = Field((), description="Globs to leave out of what is taken.")
+    unpublished: tuple[str, ...] = Field(
+        (), description="Globs of documents that are held back, as `draft: true` in their front matter does."
+    )
+    navigation: str = Field(
+        "",
+        max_length=1024,
+        description="Path within the source of its menu: a .yml of entries, an mkdocs.yml, a sidebars.json or a SUMMARY.md; absent: "
+        "its folders.",
+    )
+    navigation_root: str | None = Field(
+        None,
+        max_length=1024,
+        description="Folder within the source that the menu's pages are relative to; absent: its own, of an mkdocs.yml the docs_dir.",
+    )
+    title: str = Field("", max_length=100, description="Shown name; absent: its name.")
     version: str = Field("", max_length=64, description="Release label of all its documents.")
     language: str = Field("", max_length=8, description="ISO 639-1; detected per document where absent.")
     base_url: str = Field("", description="url = base_url + path without extension + /")
@@ -62,6 +77,14 @@ class SourceSettings(Declared):
         if len(trimmed) < len(value):
             raise ValueError("two contexts are of the same path prefix; keep one of them")
         return trimmed
+
+    @field_validator("navigation", "navigation_root")
+    @classmethod
+    def refuse_what_leads_out(cls, value: str | None) -> str | None:
+        """A menu lies within its source, and so do its pages."""
+        if value and (value.startswith("/") or "\\" in value or ".." in value.split("/")):
+            raise ValueError("give a path within the source, with slashes and without ..")
+        return value
 
     @field_validator("base_url")
     @classmethod
@@ -93,6 +116,7 @@ class ProjectSettings(Declared):
         min_length=1,
         description="What /mcp and /mcp/PROJECT serve, several as one; each has an address /mcp/PROJECT/SURFACE besides.",
     )
+    title: str = Field("", max_length=100, description="Shown name; absent: its slug.")
     description: str = Field("", max_length=300, description="One line; agents are told it.")
     model: str = Field("", description="Model id; empty: the embedder's default.")
     floor: FloorSettings = Field(

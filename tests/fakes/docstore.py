@@ -49,7 +49,18 @@ class FakeDocstore:
         self.projects: dict[str, pb.Project] = {}
         self.reports: dict[str, pb.Report] = {}
         self.refused_ids: set[str] = set()
+        self.menus: dict[tuple[str, str], pb.Menu] = {}
         self.puts = 0
+
+    async def get_menus(self, request: pb.GetMenusRequest) -> pb.GetMenusResponse:
+        await self.weather.before("docstore")
+        menus = [self.menus.get((request.project, source), pb.Menu()) for source in request.sources]
+        return pb.GetMenusResponse(menus=menus)
+
+    async def put_menu(self, request: pb.PutMenuRequest) -> pb.PutMenuResponse:
+        await self.weather.before("docstore")
+        self.menus[request.project, request.source] = request.menu
+        return pb.PutMenuResponse(changed=True)
 
     async def get_documents(self, request: pb.GetDocumentsRequest) -> pb.GetDocumentsResponse:
         await self.weather.before("docstore")

@@ -199,6 +199,7 @@ def wanted_project(slug: str, settings: ProjectSettings, model_id: str, existing
     name = generation_name(model_id, DEFAULT_CHUNKER)
     project = pb.Project(
         slug=slug,
+        title=settings.title,
         description=settings.description,
         surfaces=settings.surfaces,
         model_id=existing.model_id if existing else model_id,
@@ -214,6 +215,7 @@ def wanted_project(slug: str, settings: ProjectSettings, model_id: str, existing
                 type=source.type,
                 description=source.description,
                 base_url=source.base_url,
+                title=source.title,
                 contexts=[pb.PathContext(prefix=prefix, text=text) for prefix, text in source.contexts.items()],
             )
             for source in settings.sources

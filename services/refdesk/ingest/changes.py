@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from enum import Enum
 
+from pathspec import GitIgnoreSpec
+
 from refdesk import ids
+from refdesk.errors import InvalidArgument
 from refdesk.ingest.records import Origin
 from refdesk.ingest.sources.interface import DocumentSource
 from refdesk.projects import SourceSettings
@@ -74,4 +78,14 @@ def origin_of(project: str, settings: SourceSettings, path: str) -> Origin:
         language=settings.language,
         chunk_tokens=settings.chunk_tokens,
         pushed=settings.kind == "push",
+        held_back=path == settings.navigation or read_globs(settings.unpublished).match_file(path),
     )
+
+
+@functools.lru_cache(maxsize=1024)
+def read_globs(patterns: tuple[str, ...]) -> GitIgnoreSpec:
+    """What the globs match. Raises: InvalidArgument for one that cannot be read."""
+    try:
+        return GitIgnoreSpec.from_lines(patterns)
+    except ValueError:
+        raise InvalidArgument(f"a glob cannot be read among: {', '.join(patterns)}; write it as in .gitignore") from None

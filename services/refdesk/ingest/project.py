@@ -11,7 +11,7 @@ from refdesk.api.docstore.v1.docstore_protocol import Docstore
 from refdesk.api.ingest.v1 import ingest_pb2 as pb
 from refdesk.api.search.v1.search_protocol import Search
 from refdesk.ingest.catalog import Catalog
-from refdesk.ingest.changes import Change, Ending, Followed, Outcome
+from refdesk.ingest.changes import Change, Ending, Followed, Outcome, read_globs
 from refdesk.ingest.embedding import Embedding
 from refdesk.ingest.events.interface import Events
 from refdesk.ingest.following import Follower
@@ -19,6 +19,8 @@ from refdesk.ingest.generation_report import report_generations
 from refdesk.ingest.generations import Generations
 from refdesk.ingest.growing import Growth
 from refdesk.ingest.guard import DeleteLimit
+from refdesk.ingest.menus import EVERY_SECONDS as MENU_SECONDS
+from refdesk.ingest.menus import Menus
 from refdesk.ingest.parsing import Parsers
 from refdesk.ingest.publish import Publisher
 from refdesk.ingest.reconcile import Findings, Reconciler
@@ -98,6 +100,13 @@ class ProjectWork:
             purge_days=settings.purge_days,
         )
         limit = DeleteLimit(share=settings.delete_share)
+        for source in declared.sources:
+            read_globs(source.unpublished)  # a glob that cannot be read is said at the start
+        self.menus = Menus(
+            stores,
+            {source.name: source for source in declared.sources},
+            lambda source: open_source(source, stores, settings.call_seconds),
+        )
         self.followers = {
             name: Follower(slug, one.settings, one.reader, events, SourceRecords(stores, name), limit=limit)
             for name, one in sources.items()
@@ -140,6 +149,15 @@ class ProjectWork:
         except OUTAGE:  # no more than a remark depends on it, and in an outage this is what people look at
             declared = project.model_id
         return await report_generations(project, self._stores, self._catalog, self.growth.failures, declared)
+
+    async def follow_menus(self) -> None:
+        """Keeps menus up to date where this process works for the project. Raises: Unavailable and the like; then it begins anew."""
+        await self._lease.until_held()
+        await self.menus.drop_undeclared()
+        while True:
+            await self._lease.until_held()
+            await self.menus.update()
+            await asyncio.sleep(MENU_SECONDS)
 
     async def reconcile_for_ever(self) -> None:
         """A run at once, then one an interval. Raises: Unavailable and the like; then it begins anew."""

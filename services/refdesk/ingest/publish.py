@@ -204,7 +204,9 @@ class Publisher:
         ]
         for work, parsed in zip(works, await self._parsers.parse(tasks), strict=True):
             work.remarks = parsed.remarks
-            if parsed.failure:
+            if work.origin.held_back:
+                set_aside(work, "its source declares it unpublished", absent=True, generations=generations)
+            elif parsed.failure:
                 work.end(Ending.FAILED, parsed.failure)
             elif parsed.unusable or parsed.unpublished:
                 reason, absent = parsed.unusable or parsed.unpublished, bool(parsed.unpublished)

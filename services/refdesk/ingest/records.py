@@ -58,10 +58,13 @@ class Origin:
     language: str = ""
     chunk_tokens: int = 200
     pushed: bool = False
+    held_back: bool = False
+    """Whether its source declares it unpublished."""
 
     def fingerprint(self, generation: Generation, token_scale: float) -> str:
         """Everything but the content that decides what chunks it is cut into in a generation, and what they bear."""
-        declared = json.dumps([self.url, self.version, self.kind, self.language])
+        stated = [self.url, self.version, self.kind, self.language]
+        declared = json.dumps([*stated, "held back"] if self.held_back else stated)
         digest = hashlib.sha256(declared.encode()).hexdigest()[:8]
         return fingerprint(generation, self.chunk_tokens, token_scale, digest)
 

@@ -229,6 +229,7 @@ class IngestService:
             self._spawn(f"vectors {slug}", project.vectors.run)
             self._spawn(f"reconcile {slug}", project.reconcile_for_ever)
             self._spawn(f"generations {slug}", project.generations.run)
+            self._spawn(f"menus {slug}", project.follow_menus)
 
     def _spawn(self, name: str, task: Callable[[], Awaitable[None]]) -> None:
         running = keep_running(name.partition(" ")[0], task, self._settings.outage_seconds)
