@@ -164,6 +164,15 @@ async def test_a_folder_that_is_a_page_too_has_that_page_as_its_first_entry() ->
         assert [page["title"] for page in folder["children"]] == ["Start", "Install"]
 
 
+@pytest.mark.promise("site.17")
+async def test_a_place_of_a_derived_folder_is_filled_with_its_pages() -> None:
+    menu = docstore_api.Menu(nodes=[menu_node(folder="getting-started", title="More"), menu_node(page="index.md")])
+    found = await record_of(make_desk(menus={"docs": menu}), "get_documentation_set", setId="docs")
+    folder, page = found["items"]
+    assert (folder["title"], page["title"]) == ("More", "Welcome")
+    assert [entry["title"] for entry in folder["children"]] == ["Authentication", "Install"]
+
+
 @pytest.mark.promise("site.16", "site.17")
 async def test_an_api_set_without_a_menu_shows_its_folders_and_methods_as_data() -> None:
     found = await record_of(make_desk(), "get_documentation_set", setId="api-v2")

@@ -88,4 +88,6 @@ def read_globs(patterns: tuple[str, ...]) -> GitIgnoreSpec:
     try:
         return GitIgnoreSpec.from_lines(patterns)
     except ValueError:
-        raise InvalidArgument(f"a glob cannot be read among: {', '.join(patterns)}; write it as in .gitignore") from None
+        raise InvalidArgument(
+            f"a glob cannot be read among: {', '.join(patterns)}; write it as in .gitignore"
+        ) from None

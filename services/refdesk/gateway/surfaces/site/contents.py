@@ -21,6 +21,8 @@ PART_LEAVES = 400
 """Of one part at most: a page's entry has about 50 tokens."""
 KEPT_BACK_TOKENS = 300
 """For the set's own fields and the cursor."""
+LISTED_TOGETHER, MOST_LISTED = 1_000, 20_000
+"""Documents of a source that a derived folder within a stored menu is looked for in."""
 MOST_COUNTED = 50
 """Of folders above a leaf: their entries are counted with it."""
 NO_HEADS = ["-"]
@@ -96,8 +98,22 @@ class SetContents:
     async def _expand(
         self, project: docstore_api.Project, source: docstore_api.Source, walk: list[Leaf]
     ) -> Sequence[Leaf]:
-        """The walk; places of derived folders come with a later reader of menus."""
-        return walk
+        """The walk with the pages of derived folders in their places."""
+        if not any(leaf.folder for leaf in walk):
+            return walk
+        documents: list[docstore_api.DocumentSummary] = []
+        token = ""
+        for _ in range(MOST_LISTED // LISTED_TOGETHER):
+            page = await self._list(project, source, token, LISTED_TOGETHER)
+            documents += page.documents
+            token = page.next_page_token
+            if not token:
+                break
+        return [
+            leaf
+            for one in walk
+            for leaf in (derive_leaves(documents, one.folders, one.folder) if one.folder else [one])
+        ]
 
     async def _resolve(
         self, project: docstore_api.Project, source: docstore_api.Source, leaves: Sequence[Leaf], base_url: str

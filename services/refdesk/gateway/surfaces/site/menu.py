@@ -28,22 +28,28 @@ class Folder:
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A page (`page`: its path within the source, maybe without extension), or a link."""
+    """A page (`page`: its path within the source, maybe without extension), a link, or the place of a derived `folder`."""
 
     folders: tuple[Folder, ...]
     title: str = ""
     page: str = ""
     href: str = ""
     method: str = ""
+    folder: str = ""
 
 
-def derive_leaves(documents: Iterable[docstore_api.DocumentSummary]) -> list[Leaf]:
-    """The walk of a source without a menu: its folders, in the order in which documents are listed."""
+def derive_leaves(
+    documents: Iterable[docstore_api.DocumentSummary], above: tuple[Folder, ...] = (), within: str = ""
+) -> list[Leaf]:
+    """The walk of documents by their folders, in the order in which they are listed; `within`: those of one folder alone, below `above`."""
     leaves = []
+    prefix = f"{within}/" if within not in ("", ".") else ""
     for document in documents:
         page = document.path.removeprefix(f"{document.source}/")
-        folders = tuple(Folder(name, folder_title(name)) for name in page.split("/")[:-1])
-        leaves.append(Leaf(folders, document.title, page))
+        if not page.startswith(prefix):
+            continue
+        folders = tuple(Folder(name, folder_title(name)) for name in page[len(prefix) :].split("/")[:-1])
+        leaves.append(Leaf((*above, *folders), document.title, page))
     return leaves
 
 
@@ -62,6 +68,9 @@ def _walk(nodes: Sequence[docstore_api.MenuNode], above: tuple[Folder, ...]) -> 
             if node.page:
                 yield Leaf(inside, node.title, node.page, "", node.method)
             yield from _walk(node.children, inside)
+        elif node.folder:
+            inside = (*above, Folder(node.title, node.title)) if node.title else above
+            yield Leaf(inside, folder=node.folder)
         elif node.page or node.href:
             yield Leaf(above, node.title, node.page, "" if node.page else node.href, node.method)
 
