@@ -4,26 +4,41 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from engines.entries import EVERYWHERE, HANDBOOK, USUAL, asking, facets, id_of, sweep_item, whole_item, word_item
+from engines.entries import (
+    EVERYWHERE,
+    HANDBOOK,
+    USUAL,
+    asking,
+    facets,
+    id_of,
+    page_item,
+    sweep_item,
+    whole_item,
+    word_item,
+)
 from engines.words import HastyIndex, connect, drop_all, settings_for
 from fakes.waiting import until
 from refdesk.engines.opensearch.client import OpenSearchClient
 from refdesk.engines.opensearch.faults import WriteBlocked
+from refdesk.engines.opensearch.indices import ensure_index
 from refdesk.engines.opensearch.reading import refresh
 from refdesk.errors import InvalidArgument, Unavailable
+from refdesk.lex import parse
 from refdesk.search.analysis import QueryAnalysis, QueryWord
 from refdesk.search.engines.interface import Candidates, Entry, Grain, IndexName, KeywordIndex, WordDocument
 from refdesk.search.engines.opensearch_entries import encode_documents
 from refdesk.search.engines.opensearch_index import OpenSearchIndex
 from refdesk.search.engines.opensearch_queries import MOST_WORDS
-from refdesk.search.engines.opensearch_schema import build_index, name_indices
+from refdesk.search.engines.opensearch_schema import VERSION, build_index, name_indices
 from refdesk.search.engines.table import KEYWORD_ENGINES, keyword_index
 from refdesk.search.settings import SearchSettings
+from refdesk.search.words import read_wanted
 from servers.gate import Gate, bulk_answer, open_gate
 from servers.opensearch import OpenSearchServer
 
@@ -88,7 +103,10 @@ async def set_index(client: OpenSearchClient, grain: Grain, **values: object) ->
     ("body", "why"),
     [
         ({"mappings": {"_meta": {"refdesk": {"version": 9, "min_reader": 8}}}}, "was written by a newer release"),
-        ({"mappings": {"_meta": {"refdesk": {"version": 1, "min_reader": 1}}}}, "was not made by refdesk, or only in"),
+        (
+            {"mappings": {"_meta": {"refdesk": {"version": VERSION, "min_reader": 1}}}},
+            "was not made by refdesk, or only in",
+        ),
         ({}, "was not made by refdesk, or only in part"),
     ],
 )
@@ -107,6 +125,22 @@ async def test_an_index_that_this_release_cannot_use_stops_the_start_or_holds_an
         with pytest.raises(Unavailable, match=why):
             await call
     assert await client.read("GET", f"/{index.name(client)}") == before
+
+
+async def test_an_index_from_before_the_words_in_their_order_is_given_them_and_fits_what_is_written_from_then_on(
+    client: OpenSearchClient, settings: SearchSettings
+) -> None:
+    for grain in Grain:
+        index = build_index(HANDBOOK, grain)
+        older = {name: field for name, field in index.properties.items() if name != "words"}
+        await ensure_index(client, replace(index, properties=older, version=1))
+    opened = OpenSearchIndex(settings)
+    await opened.start()
+    await opened.write(HANDBOOK, [page_item("a", "Rotate the signing key.")])
+    wanted = parse('"signing key"')
+    found = await opened.search(HANDBOOK, asking("signing key"), EVERYWHERE, USUAL, read_wanted(wanted))
+    await opened.close()
+    assert list(found.documents) == [id_of("a")]
 
 
 async def test_an_index_without_its_alias_stops_the_start(client: OpenSearchClient, settings: SearchSettings) -> None:

@@ -138,7 +138,9 @@ def _understood(failure: BaseException, project: str, url: str) -> NotFound | Un
     if isinstance(failure, (NotFound, Unavailable, InvalidArgument)):
         return failure
     if isinstance(failure, MCPError) and "nothing is served" in failure.error.message:
-        return NotFound(f"project {project} does not serve notes: add notes to its surfaces, or name another --project")
+        return NotFound(
+            f"no project {project} with notes is served to you: name another with --project, or set REFDESK_KEY"
+        )
     if isinstance(failure, MCPError):
         return Unavailable(failure.error.message)
     return Unavailable(f"the desk at {url} does not answer: is it still running?")

@@ -11,7 +11,7 @@ from refdesk.search.tokens import LETTER, LONGEST_TERM, UNSPACED, fold
 BREAK = "|"
 """Stands between path, headings and text, so that no phrase reaches from one into the next; no text gives it."""
 
-WANTED_DOCUMENTS = 200
+WANTED_DOCUMENTS = 100
 """Whole documents of which chunks are found, where a query says what they must hold."""
 
 _BARE = str.maketrans({chr(code): " " for code in range(128) if not chr(code).isalnum()})
