@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
@@ -27,6 +28,23 @@ class FloorSettings(Declared):
 
     cosine: float | None = Field(None, ge=-1, le=1, description="Cosine similarity of the best chunk.")
     coverage: float | None = Field(None, ge=0, le=1, description="Share of the query's idf mass that one hit holds.")
+
+
+class PublicSearchSettings(Declared):
+    """The search box of a published site: anybody may ask, without a key."""
+
+    origins: tuple[str, ...] = Field(
+        (), max_length=50, description="Web pages that may read the answers, e.g. https://docs.example.com."
+    )
+
+    @field_validator("origins")
+    @classmethod
+    def refuse_what_is_no_origin(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        """A browser names scheme, host and port, and nothing else; what is compared must be written so."""
+        for origin in value:
+            if not re.fullmatch(r"https?://[a-z0-9.\-\[\]:]+", origin):
+                raise ValueError(f"{origin} is no origin: write it as https://docs.example.com, in lower case")
+        return value
 
 
 class SourceSettings(Declared):
@@ -125,6 +143,9 @@ class ProjectSettings(Declared):
     pins: tuple[str, ...] = Field((), description="Documents that agents are always shown; no surface shows them yet.")
     log_days: int = Field(30, ge=1, le=3650, description="Days that rows of calls are kept.")
     structured_output: bool = Field(False, description="Tools publish output schemas and structured content.")
+    public_search: PublicSearchSettings | None = Field(
+        None, description="Set, with its origins: the search box of a site may ask without a key; absent: it may not."
+    )
     sources: tuple[SourceSettings, ...] = Field((), description="Where its documents come from.")
 
     @field_validator("surfaces")

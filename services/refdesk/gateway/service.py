@@ -25,6 +25,8 @@ from refdesk.gateway.events import PATH as EVENTS_PATH
 from refdesk.gateway.events import EventsEndpoint
 from refdesk.gateway.http import build_app
 from refdesk.gateway.origins import Origins
+from refdesk.gateway.public_search import PATH as PUBLIC_SEARCH_PATH
+from refdesk.gateway.public_search import PublicSearch
 from refdesk.gateway.readiness import Readiness, ReadinessCheck
 from refdesk.gateway.reading_pages import PATH as PAGES_PATH
 from refdesk.gateway.reading_pages import ReadingPages
@@ -34,6 +36,7 @@ from refdesk.gateway.surfaces.connector import ConnectorSurface
 from refdesk.gateway.surfaces.docs import DocsSurface
 from refdesk.gateway.surfaces.notes import NotesSurface
 from refdesk.gateway.surfaces.site import SiteSurface
+from refdesk.gateway.surfaces.site.search import PageSearch
 from refdesk.gateway.targets import Targets
 from refdesk.gateway.tokens import TokenCounter
 
@@ -81,6 +84,16 @@ class GatewayService:
 
         origins = Origins(settings.allowed_hosts, settings.allowed_origins, any_host=settings.answers_any_host)
         pages = ReadingPages(docstore, catalog, callers, origins, settings.deadline_seconds)
+        public = PublicSearch(
+            catalog,
+            PageSearch(core, catalog),
+            origins,
+            self._endpoint.admission,
+            self._call_log,
+            calls_per_minute=settings.calls_per_minute,
+            deadline_seconds=settings.deadline_seconds,
+            public_url=settings.public_url,
+        )
         self._events = EventsEndpoint(settings, docstore, ingest, allow=allow)
         self._check = ReadinessCheck(catalog, search)
         self._readiness = STARTING
@@ -94,6 +107,7 @@ class GatewayService:
             routes=[
                 Route(EVENTS_PATH, self._events.receive, methods=["POST"]),
                 Route(PAGES_PATH, pages.serve, methods=["GET"]),
+                Route(PUBLIC_SEARCH_PATH, public.serve, methods=["GET", "OPTIONS"]),
             ],
         )
         self._app = Door(app, self._endpoint.admission.refuse_when_full)

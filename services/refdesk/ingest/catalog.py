@@ -221,6 +221,9 @@ def wanted_project(slug: str, settings: ProjectSettings, model_id: str, existing
             for source in settings.sources
         ],
     )
+    if settings.public_search is not None:
+        project.public_search.SetInParent()
+        project.public_search.origins.extend(settings.public_search.origins)
     if existing:
         project.building_generation, project.hold_switch = existing.building_generation, existing.hold_switch
         project.rollback_generations.extend(existing.rollback_generations)

@@ -55,7 +55,7 @@ def find_set(project: docstore_api.Project, set_id: str) -> docstore_api.Source:
 
 
 def narrow_sets(project: docstore_api.Project, kind: str, set_ids: Sequence[str] | None) -> list[str] | None:
-    """The sets of a kind that a search is narrowed to; None: no narrowing. One of another kind is not among them.
+    """The sets of a kind ("": any) that a search is narrowed to; None: no narrowing. One of another kind is not among them.
 
     Raises: InvalidArgument for an id that is no set's.
     """
@@ -67,7 +67,7 @@ def narrow_sets(project: docstore_api.Project, kind: str, set_ids: Sequence[str]
             raise InvalidArgument(
                 f"pageTypeIds: no documentation set {quoted(one_line(one, 60))}; {_known(project.sources)}"
             )
-    return [one for one in dict.fromkeys(set_ids) if kinds[one] == kind]
+    return [one for one in dict.fromkeys(set_ids) if kind in ("", kinds[one])]
 
 
 def _known(sources: Sequence[docstore_api.Source]) -> str:
