@@ -13,16 +13,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import aiohttp
-import orjson
+import uvloop
 
-from benchmarks.calls import HEADERS, read_questions, time_calls
+from benchmarks.calls import read_questions
+from benchmarks.wire import Reply, Wires
 from refdesk.embedder.registry import DEFAULT_MODEL
 from system.desks import DeskProcess, running
 
 PAGES = 400
 CAPACITY_CALLS, AT_ONCE = 600, 16
 OVERLOAD, OVERLOAD_SECONDS, RECOVERY_SECONDS = 5, 60.0, 30.0
+DRAIN_SECONDS = 30.0
 MOST_OPEN = 400
 """Questions in flight at once: a client machine has its bounds too, and what it cannot send counts as not answered."""
 CHANGES = 30
@@ -30,15 +31,27 @@ CHANGES = 30
 
 @dataclass
 class Counted:
-    """Milliseconds of answers and of refusals, and what had no retry hint."""
+    """Milliseconds of answers and of refusals, how late questions were sent, and what had no retry hint or no answer at all."""
 
     answered: list[float] = field(default_factory=list)
     refused: list[float] = field(default_factory=list)
+    late: list[float] = field(default_factory=list)
     hintless: int = 0
+    cut_off: int = 0
     unsent: int = 0
 
+    def take(self, reply: Reply | None) -> None:
+        """Counts what came back."""
+        if reply is None:
+            self.cut_off += 1
+        elif reply.is_answer:
+            self.answered.append(1000 * reply.seconds)
+        else:
+            self.refused.append(1000 * reply.seconds)
+            self.hintless += not reply.retry_after and "retry in" not in reply.text
 
-def measure_pressure(docs: Path, corpus: str) -> Iterator[tuple[str, str]]:
+
+def measure_pressure(docs: Path, corpus: str, seconds: float = OVERLOAD_SECONDS) -> Iterator[tuple[str, str]]:
     """Rows of all three."""
     questions = read_questions(corpus)
     with tempfile.TemporaryDirectory() as root:
@@ -51,34 +64,29 @@ def measure_pressure(docs: Path, corpus: str) -> Iterator[tuple[str, str]]:
         desk = DeskProcess(folder, Path(root) / "data", DEFAULT_MODEL)
         with running(desk):
             desk.wait_until_settled(len(pages), seconds=600)
-            yield from overload_rows(desk, questions)
+            yield from overload_rows(desk, questions, seconds)
             yield from change_rows(desk, folder)
             yield from loading_rows(desk, folder, docs, questions)
             desk.stop()
 
 
-def overload_rows(desk: DeskProcess, questions: list[str]) -> Iterator[tuple[str, str]]:
-    """Capacity, then five times as much for a minute, then quiet again."""
-    capacity = asyncio.run(time_calls(desk.url, questions, CAPACITY_CALLS, AT_ONCE)).per_second
-    idle = asyncio.run(time_calls(desk.url, questions, 200, 1))
-    yield "capacity, 16 at once", f"{capacity:.0f}/s; alone p50 {idle.p50:.1f} ms"
-    counted = asyncio.run(_pour(desk.url, questions, OVERLOAD * capacity, OVERLOAD_SECONDS))
-    goodput = len(counted.answered) / OVERLOAD_SECONDS
-    yield (
-        f"goodput under {OVERLOAD}x for {OVERLOAD_SECONDS:.0f} s",
-        f"{goodput:.0f}/s: {goodput / capacity:.2f} of capacity",
-    )
-    yield "answers under it, p95", f"{_quantile(counted.answered, 0.95):.0f} ms"
-    refused = (
-        f"{len(counted.refused):,}, p95 {_quantile(counted.refused, 0.95):.0f} ms, {counted.hintless} without a hint"
-    )
-    yield "refusals under it", refused
-    started = time.monotonic()
+def overload_rows(desk: DeskProcess, questions: list[str], seconds: float) -> Iterator[tuple[str, str]]:
+    """Capacity, then five times as much, then quiet again."""
+    capacity = uvloop.run(_measure_capacity(desk.url, questions, CAPACITY_CALLS, AT_ONCE))
+    idle = uvloop.run(_ask_in_turn(desk.url, questions, 200))
+    yield f"capacity, {AT_ONCE} at once", f"{capacity:.0f}/s; alone {_middle_and_tail(idle)}"
+    counted = uvloop.run(_pour(desk.url, questions, OVERLOAD * capacity, seconds))
+    goodput = len(counted.answered) / seconds
+    yield f"goodput under {OVERLOAD}x for {seconds:.0f} s", f"{goodput:.0f}/s: {goodput / capacity:.2f} of capacity"
+    yield "answers under it", _middle_and_tail(counted.answered)
+    hints = f"{counted.hintless} without a hint, {counted.cut_off} cut off"
+    yield "refusals under it", f"{len(counted.refused):,}, {_middle_and_tail(counted.refused)}, {hints}"
+    yield "what the load generator itself was late", f"{_middle_and_tail(counted.late)}; {counted.unsent} not sent"
+    started, most = time.monotonic(), 2 * _quantile(idle, 0.95)
     while time.monotonic() - started < RECOVERY_SECONDS:
-        after = asyncio.run(time_calls(desk.url, questions, 40, 1))
-        if after.p99 <= 2 * idle.p99:
+        if _quantile(uvloop.run(_ask_in_turn(desk.url, questions, 40)), 0.95) <= most:
             break
-    yield "back to twice its idle p99 after", f"{time.monotonic() - started:.1f} s"
+    yield "back to twice its idle p95 after", f"{time.monotonic() - started:.1f} s"
 
 
 def change_rows(desk: DeskProcess, folder: Path) -> Iterator[tuple[str, str]]:
@@ -103,12 +111,12 @@ def change_rows(desk: DeskProcess, folder: Path) -> Iterator[tuple[str, str]]:
 
 def loading_rows(desk: DeskProcess, folder: Path, docs: Path, questions: list[str]) -> Iterator[tuple[str, str]]:
     """Questions one at a time while as many pages again come in."""
-    idle = asyncio.run(_quantile_of(desk.url, questions, 200))
+    idle = _quantile(uvloop.run(_ask_in_turn(desk.url, questions, 200)), 0.95)
     for page in sorted(docs.rglob("*.md"))[PAGES : 2 * PAGES]:
         target = folder / "more" / page.relative_to(docs)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(page, target)
-    loading = asyncio.run(_quantile_of(desk.url, questions, 200))
+    loading = _quantile(uvloop.run(_ask_in_turn(desk.url, questions, 200)), 0.95)
     status = desk.status()
     missing = int(status["stats"]["missing_vector_count"])
     yield (
@@ -117,61 +125,67 @@ def loading_rows(desk: DeskProcess, folder: Path, docs: Path, questions: list[st
     )
 
 
-async def _quantile_of(url: str, questions: list[str], calls: int) -> float:
-    milliseconds: list[float] = []
-    async with aiohttp.ClientSession(headers=HEADERS) as session:
-        for number in range(calls):
-            began = time.perf_counter()
-            await _ask(session, url, f"{questions[number % len(questions)]} {number}")
-            milliseconds.append(1000 * (time.perf_counter() - began))
-    return _quantile(milliseconds, 0.95)
+async def _ask_in_turn(url: str, questions: list[str], calls: int) -> list[float]:
+    """Milliseconds of questions asked one after another."""
+    wires = Wires(url, 1)
+    await wires.open()
+    try:
+        return [1000 * (await _answer(wires, questions, number)).seconds for number in range(calls)]
+    finally:
+        wires.close()
+
+
+async def _measure_capacity(url: str, questions: list[str], calls: int, at_once: int) -> float:
+    """Answers a second to so many that ask, each its next question when it has its answer."""
+    wires, numbers = Wires(url, at_once), iter(range(calls))
+    await wires.open()
+
+    async def ask() -> None:
+        for number in numbers:
+            await _answer(wires, questions, number)
+
+    started = time.perf_counter()
+    try:
+        await asyncio.gather(*(ask() for _ in range(at_once)))
+        return calls / (time.perf_counter() - started)
+    finally:
+        wires.close()
+
+
+async def _answer(wires: Wires, questions: list[str], number: int) -> Reply:
+    reply = await wires.wait(_vary(questions, number))
+    if not reply.is_answer:
+        raise RuntimeError(f"search_docs failed: {reply.body[:300]!r}")
+    return reply
 
 
 async def _pour(url: str, questions: list[str], per_second: float, seconds: float) -> Counted:
-    counted, open_calls = Counted(), set[asyncio.Task[None]]()
-    connector = aiohttp.TCPConnector(limit=0)
-    async with aiohttp.ClientSession(headers=HEADERS, connector=connector) as session:
-        started, number = time.perf_counter(), 0
-        while (elapsed := time.perf_counter() - started) < seconds:
-            while number < elapsed * per_second:
-                number += 1
-                if len(open_calls) >= MOST_OPEN:
-                    counted.unsent += 1
-                    continue
-                call = asyncio.create_task(
-                    _count(session, url, f"{questions[number % len(questions)]} {number}", counted)
-                )
-                open_calls.add(call)
-                call.add_done_callback(open_calls.discard)
-            await asyncio.sleep(0.005)
-        await asyncio.gather(*open_calls)
+    """Asks when it is time to, whatever became of earlier questions."""
+    counted, wires = Counted(), Wires(url, MOST_OPEN)
+    await wires.open()
+    started, number = time.perf_counter(), 0
+    while (elapsed := time.perf_counter() - started) < seconds:
+        while (due := number / per_second) < elapsed:
+            number += 1
+            if not wires.ask(_vary(questions, number), counted.take):
+                counted.unsent += 1
+                continue
+            counted.late.append(1000 * (time.perf_counter() - started - due))
+        await asyncio.sleep(0.002)
+    await wires.drain(DRAIN_SECONDS)
+    wires.close()
     return counted
 
 
-async def _count(session: aiohttp.ClientSession, url: str, question: str, counted: Counted) -> None:
-    began = time.perf_counter()
-    text, refused = await _ask(session, url, question)
-    took = 1000 * (time.perf_counter() - began)
-    if not refused:
-        counted.answered.append(took)
-        return
-    counted.refused.append(took)
-    counted.hintless += "retry in" not in text
-
-
-async def _ask(session: aiohttp.ClientSession, url: str, question: str) -> tuple[str, bool]:
-    """An answer's text, and whether it was refused."""
-    params = {"name": "search_docs", "arguments": {"query": question}}
-    body = orjson.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
-    async with session.post(f"{url}/mcp", data=body) as answer:
-        raw = await answer.read()
-        if answer.status != 200:
-            return f"retry in {answer.headers['Retry-After']}" if "Retry-After" in answer.headers else "", True
-    message = orjson.loads(raw if raw.startswith(b"{") else raw.split(b"data:", 1)[1].split(b"\n", 1)[0])
-    text = message["result"]["content"][0]["text"] if "result" in message else message["error"]["message"]
-    return text, "error" in message or bool(message["result"].get("isError"))
+def _vary(questions: list[str], number: int) -> str:
+    """Another text each time, so that no cache of vectors answers."""
+    return f"{questions[number % len(questions)]} {number}"
 
 
 def _quantile(values: list[float], share: float) -> float:
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(len(ordered) * share))] if ordered else float("nan")
+
+
+def _middle_and_tail(values: list[float]) -> str:
+    return f"p50 {_quantile(values, 0.5):.1f} ms, p95 {_quantile(values, 0.95):.1f} ms"

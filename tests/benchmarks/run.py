@@ -16,7 +16,7 @@ from benchmarks.embedding import measure_embedding
 from benchmarks.growth import measure_growth
 from benchmarks.inside import measure_inside
 from benchmarks.parsing import measure_parsing
-from benchmarks.pressure import measure_pressure
+from benchmarks.pressure import OVERLOAD_SECONDS, measure_pressure
 from benchmarks.usage import Timing, Usage, wait_for
 from refdesk.embedder.registry import DEFAULT_MODEL
 from refdesk.embedder.settings import EmbedderSettings
@@ -34,6 +34,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="parsing, embedding, index, pressure or growth")
     parser.add_argument("--docs", default=str(CORPORA / "opensearch"))
     parser.add_argument("--corpus", default="opensearch", help="whose questions are asked")
+    parser.add_argument("--seconds", type=float, default=OVERLOAD_SECONDS, help="how long pressure asks for too much")
     arguments = parser.parse_args()
     docs = Path(arguments.docs)
     if not docs.is_dir():
@@ -42,7 +43,7 @@ def main() -> None:
         "parsing": lambda: measure_parsing(docs),
         "embedding": lambda: embedding_rows(),
         "index": lambda: index_rows(docs, arguments.corpus),
-        "pressure": lambda: measure_pressure(docs, arguments.corpus),
+        "pressure": lambda: measure_pressure(docs, arguments.corpus, arguments.seconds),
         "growth": lambda: measure_growth(docs),
     }
     print(
