@@ -1,4 +1,4 @@
-"""What every DocumentStore promises of prefixes: they find what they fit, all of it, and nothing of a deleted document or another project."""
+"""What every DocumentStore promises of prefixes: they find what they fit, all of it, nothing of another project."""
 
 from __future__ import annotations
 
