@@ -14,7 +14,7 @@ Q ?=
 
 LOCKS := requirements.lock requirements-dev.lock
 
-.PHONY: help up ask status doctor test check format generate lock eval bench faults engines engines-stop setup setup-dev model clean
+.PHONY: help up ask status doctor test check format generate lock eval bench faults simulate engines engines-stop setup setup-dev model clean
 
 help: ## Lists the targets.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -65,6 +65,9 @@ bench: setup-dev model ## Measures, and prints the table.
 
 faults: setup-dev model ## Breaks a whole deployment in every way, 20 times each, and checks the invariants: make faults ROWS="kill stall" TIMES=2.
 	PYTHONPATH=tests $(BIN)/python -m faults.run $(ROWS) --times $(or $(TIMES),20)
+
+simulate: setup-dev ## Runs seeds of the simulations, 10,000 where nothing is said: make simulate KINDS=publish FIRST=10000 SEEDS=100000.
+	PYTHONPATH=tests $(BIN)/python -m simulations.run $(KINDS) --first $(or $(FIRST),0) --seeds $(or $(SEEDS),0)
 
 engines: setup-dev ## Starts an OpenSearch and a nats-server in the background, empty, and prints their URLs.
 	@PYTHONPATH=tests $(BIN)/python -m servers.engines start

@@ -29,6 +29,7 @@ from refdesk.ingest.settings import IngestSettings
 from refdesk.ingest.stores import Stores
 from refdesk.ingest.vectors import Vectors
 from refdesk.ingest.work import relative_path
+from refdesk.openapi.pages import SpecPages, make_pages
 from refdesk.projects import ProjectSettings, SourceSettings
 
 PROJECT, SOURCE = "handbook", "guide"
@@ -49,6 +50,10 @@ class HereParsers:
             Parsed(failure="parsing failed") if self.refused.encode() in task.content else parse_documents([task])[0]
             for task in tasks
         ]
+
+    async def expand(self, content: bytes) -> SpecPages:
+        await self._weather.pause()
+        return make_pages(content)
 
 
 class FakeDesk:
@@ -123,7 +128,9 @@ class FakeDesk:
             self.stores, embedding, self.generations, lambda changes: self.publisher().publish(changes), self.settings
         )
 
-    def reconciler(self, *, now_seconds: float = LATER_SECONDS) -> Reconciler:
+    def reconciler(
+        self, *, now_seconds: float = LATER_SECONDS, changed: Callable[[Sequence[pb.Document]], None] = lambda _: None
+    ) -> Reconciler:
         """A reconciler for which everything was put long ago; with `now_seconds` 0 everything was put just now."""
         publisher = self.publisher()
         return Reconciler(
@@ -132,6 +139,7 @@ class FakeDesk:
             self.generations,
             publisher.publish,
             self.growth().grow,
+            changed=changed,
             now=lambda: now_seconds,
             purge_days=1e6,
         )

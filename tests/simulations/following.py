@@ -30,7 +30,7 @@ from simulations.weather import SimulatedWeather
 SETTINGS = IngestSettings(batch_documents=4, deliveries=50, retry_seconds=0.001, outage_seconds=0.002)
 LIMIT = DeleteLimit(documents=2, share=0.1)
 PATHS = [f"{number}.md" for number in range(12)]
-ROUNDS = 4
+ROUNDS = 3
 
 
 class Folder(FakeSource):

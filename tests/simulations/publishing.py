@@ -139,7 +139,7 @@ class Simulation:
         crashing: float | None = None,
         stalling: float = 0.03,
         workers: int = 3,
-        changes: int = 5,
+        changes: int = 0,
         contents: Sequence[str] = MANY,
     ) -> None:
         self.seed = seed
@@ -159,7 +159,7 @@ class Simulation:
         self.between_ticks = self.random.choice((10, 40, 160))
         self.desk = self._make_desk(monotone)
         self.queue: list[Change] = []
-        self.changes_left = changes
+        self.changes_left = changes or self.random.choice((2, 2, 3, 5))
         self.busy = 0
 
     def _make_desk(self, monotone: bool) -> Desk:
@@ -251,7 +251,10 @@ class Simulation:
             await self.weather.survive(self._reconcile)
 
     async def _reconcile(self) -> None:
-        await self.desk.reconciler(now_seconds=self.weather.loop.time()).run()
+        vectors = self.desk.vectors()
+        await self.desk.reconciler(now_seconds=self.weather.loop.time(), changed=vectors.kick).run()
+        while await vectors.work():
+            pass
 
     async def _reader(self) -> None:
         while not self.over:

@@ -8,6 +8,7 @@ PYTHONPATH=tests python -m simulations.run pushes --first 4711 --seeds 1
 from __future__ import annotations
 
 import argparse
+import gc
 import logging
 import multiprocessing
 import resource
@@ -24,11 +25,11 @@ from simulations.generations import GenerationSimulation
 
 Simulate = Callable[[int], tuple[list[str], Counter[str]]]
 KINDS: dict[str, tuple[Simulate, int]] = {
-    "publish": (publishing.Simulation.simulate, 7_600),
+    "publish": (publishing.Simulation.simulate, 7_750),
     "bulk": (publishing.BulkSimulation.simulate, 800),
     "pushes": (pushes.simulate, 1_000),
-    "generations": (GenerationSimulation.simulate, 400),
-    "following": (following.simulate, 200),
+    "generations": (GenerationSimulation.simulate, 300),
+    "following": (following.simulate, 150),
 }
 """Each with how many of its seeds the tests run."""
 TOGETHER = 25
@@ -81,7 +82,9 @@ def simulate_some(work: tuple[str, range]) -> tuple[list[str], Counter[str]]:
 
 
 def be_quiet() -> None:
-    """The workers' logs tell of every failure that a simulation makes."""
+    """The workers' logs tell of every failure that a simulation makes; and what was imported is no garbage."""
+    gc.freeze()
+    gc.set_threshold(50_000)
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
 
 

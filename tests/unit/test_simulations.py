@@ -119,7 +119,7 @@ MUTANTS = {
         Simulation.simulate, (edit(entries, "sweep_item", ("=record.revision,", "=record.revision + 1,")),), 200
     ),
     "the same content is not put": Mutant(
-        Simulation.simulate, (edit(records, "judge", ("found.always_puts or ", "")),), 1_000
+        Simulation.simulate, (edit(records, "judge", ("found.always_puts or ", "")),), 300, {"changes": 6}
     ),
     "a lost note sweeps nothing": Mutant(
         Simulation.simulate, (edit(Vectors, "_write", ("await self._resume(generation, lost)", "pass")),), 300, BUSY
