@@ -151,7 +151,10 @@ def test_status_prints_collections(desk: DeskProcess) -> None:
         (["get", "handbook/ops/key.md"], "did you mean handbook/ops/keys.md"),
         (["get", "#ffffff"], "no document has the docid #ffffff"),
         (["multi-get", "none/*"], 'no files match "none/*"'),
-        (["query", "x", "--project", "other"], "no project other with notes is served to you: name another with --project"),
+        (
+            ["query", "x", "--project", "other"],
+            "no project other with notes is served to you: name another with --project",
+        ),
     ],
 )
 def test_what_cannot_be_answered_is_one_line_and_no_success(desk: DeskProcess, arguments: list[str], says: str) -> None:
