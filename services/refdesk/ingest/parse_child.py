@@ -18,7 +18,8 @@ from refdesk.ingest.formats import markdown
 from refdesk.ingest.formats.document import ParsedDocument
 from refdesk.ingest.heads import head_path
 from refdesk.ingest.parsing import Parsed, ParseTask
-from refdesk.ingest.sources.interface import NOTHING_STATED, Stated
+from refdesk.ingest.sources.interface import NOTHING_STATED, SPEC, Stated
+from refdesk.openapi.pages import SpecPages, make_pages
 
 KINDS = ("documentation", "api")
 
@@ -32,6 +33,8 @@ def parse_document(task: ParseTask) -> Parsed:
     """Parses one document and cuts it for every generation; what it cannot do with it is said in the answer."""
     if task.stored:
         return _answer(lambda: cut_stored(task))
+    if task.stated.kind == SPEC:
+        return _answer(lambda: keep_spec(task))
     try:
         document = markdown.parse(task.content, task.origin.path)
     except InvalidArgument as error:
@@ -88,10 +91,37 @@ def build_record(document: ParsedDocument, task: ParseTask) -> pb.Document:
     return record
 
 
+def keep_spec(task: ParseTask) -> pb.Document:
+    """An API's spec, kept whole to be read: it has heads without chunks, for what is searched are the pages made of it."""
+    stated, origin = task.stated, task.origin
+    record = pb.Document(
+        title=stated.title,
+        url=stated.url or origin.url,
+        version=stated.version or origin.version,
+        kind=SPEC,
+        language=language.detect("", stated.language or origin.language, ""),
+        text=task.content.decode("utf-8-sig"),
+    )
+    record.heads.extend(pb.Head(generation=generation.name) for generation in task.generations)
+    return record
+
+
+def expand_spec(content: bytes) -> SpecPages:
+    """The pages of a spec. Raises: InvalidArgument that says what is wrong with it; NoSpec."""
+    try:
+        return make_pages(content)
+    except MemoryError:
+        gc.collect()
+        raise InvalidArgument("it needs more memory than a parser is given") from None
+
+
 def cut_stored(task: ParseTask) -> pb.Document:
     """Heads alone, cut from a record's text as it stands, and what they bear."""
     stored = pb.Document.FromString(task.content)
     record = pb.Document(version=stored.version, kind=stored.kind, language=stored.language)
+    if stored.kind == SPEC:
+        record.heads.extend(pb.Head(generation=generation.name) for generation in task.generations)
+        return record
     _add_heads(record, dataclasses.replace(markdown.structure(stored.text), title=stored.title), task)
     return record
 
@@ -143,4 +173,4 @@ def ping() -> None:
 
 
 if __name__ == "__main__":
-    serve({"parse": parse_documents, "ping": ping})
+    serve({"parse": parse_documents, "expand": expand_spec, "ping": ping})

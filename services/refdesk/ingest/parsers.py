@@ -6,9 +6,10 @@ import asyncio
 from collections.abc import Sequence
 
 from refdesk.children import Child
-from refdesk.errors import DeadlineExceeded, RefdeskError, Unavailable
+from refdesk.errors import DeadlineExceeded, InvalidArgument, RefdeskError, Unavailable
 from refdesk.ingest import metrics
 from refdesk.ingest.parsing import Parsed, ParseTask
+from refdesk.openapi.pages import SpecPages
 
 CHILD_MODULE = "refdesk.ingest.parse_child"
 DIED = "parsing ended its process (too much memory, or a crash)"
@@ -41,6 +42,31 @@ class ChildParsers:
         shares = share_out(tasks)
         answers = await asyncio.gather(*(self._parse_share(share) for share in shares))
         return [parsed for answer in answers for parsed in answer]
+
+    async def expand(self, content: bytes) -> SpecPages:
+        """The pages of an API's spec.
+
+        Raises: InvalidArgument that says what is wrong with it, also where it takes too long or kills its child; Unavailable.
+        """
+        child = await self._free.get()
+        try:
+            return await self._expand_with(child, content)
+        finally:
+            self._free.put_nowait(child)
+
+    async def _expand_with(self, child: Child, content: bytes, *, again: bool = False) -> SpecPages:
+        try:
+            found: SpecPages = await child.call("expand", content, timeout_seconds=self._document_seconds)
+            return found
+        except DeadlineExceeded:
+            metrics.PARSE_FAILURES.labels("time").inc()
+            raise InvalidArgument(f"reading it took longer than {self._document_seconds:g} s") from None
+        except Unavailable:
+            if again:
+                metrics.PARSE_FAILURES.labels("death").inc()
+                raise InvalidArgument(DIED) from None
+        await self._expect_life(child)
+        return await self._expand_with(child, content, again=True)
 
     async def _parse_share(self, tasks: Sequence[ParseTask]) -> list[Parsed]:
         child = await self._free.get()

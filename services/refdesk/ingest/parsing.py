@@ -7,6 +7,7 @@ from typing import NamedTuple, Protocol
 
 from refdesk.ingest.records import Generation, Origin
 from refdesk.ingest.sources.interface import NOTHING_STATED, Stated
+from refdesk.openapi.pages import SpecPages
 
 
 class ParseTask(NamedTuple):
@@ -38,4 +39,8 @@ class Parsers(Protocol):
 
     async def parse(self, tasks: Sequence[ParseTask]) -> list[Parsed]:
         """Raises: Unavailable when nothing can be parsed; a document that cannot be is an answer that says so."""
+        ...
+
+    async def expand(self, content: bytes) -> SpecPages:
+        """The pages of an API's spec. Raises: InvalidArgument that says what is wrong with it; Unavailable."""
         ...

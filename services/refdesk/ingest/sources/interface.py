@@ -46,6 +46,10 @@ class Listing:
     removed: Mapping[str, str] = field(default_factory=dict)
 
 
+SPEC = "spec"
+"""The kind of an API's spec, which is kept whole and not searched; no front matter and no publisher can give it to a page."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stated:
     """What a source says of one document beside its content; it goes before front matter, and is empty where the source says nothing."""
