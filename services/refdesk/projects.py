@@ -11,7 +11,7 @@ SLUG = r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"
 CONTEXT_CHARACTERS = 500
 """Of a description of a path prefix: it comes with every hit."""
 RESERVED_SLUGS = frozenset({"docs", "all", "health", "api"})
-SURFACES = ("docs", "notes", "site", "connector")
+SURFACES = ("docs", "site", "procedures", "notes", "connector")
 """That are built; more come with later releases."""
 
 Slug = Annotated[str, Field(pattern=SLUG)]
@@ -140,7 +140,9 @@ class ProjectSettings(Declared):
     floor: FloorSettings = Field(
         default_factory=lambda: FloorSettings(cosine=None, coverage=None), description="Relevance floor of its own."
     )
-    pins: tuple[str, ...] = Field((), description="Documents that agents are always shown; no surface shows them yet.")
+    pins: tuple[str, ...] = Field(
+        (), description="Paths of documents that the surface procedures gives without a call, source included."
+    )
     log_days: int = Field(30, ge=1, le=3650, description="Days that rows of calls are kept.")
     structured_output: bool = Field(False, description="Tools publish output schemas and structured content.")
     public_search: PublicSearchSettings | None = Field(

@@ -106,8 +106,9 @@ class FakeDocstore:
     async def get_documents(self, request: docstore_api.GetDocumentsRequest) -> docstore_api.GetDocumentsResponse:
         self._called("get_documents")
         known = {document.path: document for document in self.documents}
+        by_id = {document.document_id: document.path for document in self.documents}
         response = docstore_api.GetDocumentsResponse()
-        for path in request.paths:
+        for path in request.paths or (by_id.get(one, one) for one in request.document_ids):
             item = response.items.add(moved_to=self.moved.get(path, ""))
             if path in known:
                 item.document.CopyFrom(known[path])

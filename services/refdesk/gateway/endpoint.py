@@ -23,11 +23,13 @@ from refdesk.gateway.failures import explain, problem_headers, status_code
 from refdesk.gateway.messages import INVALID_REQUEST, SERVER_ERROR, Flaw, error_body, read_message
 from refdesk.gateway.origins import Origins
 from refdesk.gateway.presence import while_client_waits
-from refdesk.gateway.server import KEY_KEY, TARGET_KEY, Handlers
+from refdesk.gateway.server import KEY_KEY, SESSION_KEY, TARGET_KEY, Handlers
+from refdesk.gateway.sessions import Seal, session_key
 from refdesk.gateway.settings import GatewaySettings
 from refdesk.gateway.targets import Targets
 
 JSON, EVENTS = "application/json", "text/event-stream"
+SESSION_HEADER = "mcp-session-id"
 
 
 class McpEndpoint:
@@ -36,6 +38,7 @@ class McpEndpoint:
     def __init__(self, settings: GatewaySettings, targets: Targets, callers: Callers, call_log: CallLog) -> None:
         self._settings = settings
         self._callers = callers
+        self._seal = Seal(session_key(settings.session_key_file))
         self._targets = targets
         self._server = Handlers(settings.deadline_seconds, call_log).build()
         self.admission = Admission(settings.concurrent_calls, settings.queued_calls, settings.queued_seconds)
@@ -102,13 +105,29 @@ class McpEndpoint:
         if accepts_events and not accepts_json:
             headers = _accepting_json(headers)
             send = _as_events(send)
-        scope = {**scope, "headers": headers, TARGET_KEY: target, KEY_KEY: key.key_id if key else ""}
+        sealed = Headers(raw=headers).get(SESSION_HEADER, "")
+        session = self._seal.read(sealed) if sealed else None
+        scope = {
+            **scope,
+            "headers": headers,
+            TARGET_KEY: target,
+            KEY_KEY: key.key_id if key else "",
+            SESSION_KEY: session,
+        }
         version = Headers(raw=headers).get(MCP_PROTOCOL_VERSION_HEADER)
         if exchange.takes(version, message):
             answer = await exchange.answer(self._server, Request(scope), version, message)
-            await Response(answer, media_type=JSON)(scope, receive, send)
+            begun = {SESSION_HEADER: self._begin(message)} if message.get("method") == "initialize" else None
+            await Response(answer, headers=begun, media_type=JSON)(scope, receive, send)
             return
         await self._manager.handle_request(scope, _replayed(body, receive), send)
+
+    def _begin(self, message: Mapping[str, Any]) -> str:
+        """A session's id for who introduces itself. One that is over, or of another key, is no session: nobody is turned away for it."""
+        parameters = message.get("params")
+        client = parameters.get("clientInfo") if isinstance(parameters, dict) else None
+        names = [client.get(name) if isinstance(client, dict) else "" for name in ("name", "version")]
+        return self._seal.give(*(name if isinstance(name, str) else "" for name in names))
 
     def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
         if not self._origins.allows_host(headers.get("host", "")):

@@ -38,6 +38,8 @@ TARGET_KEY = "refdesk.target"
 """Where a request's scope holds its Target, or the RefdeskError that kept it from being found."""
 KEY_KEY = "refdesk.key"
 """Where a request's scope holds the id of its caller's key; empty where it brought none."""
+SESSION_KEY = "refdesk.session"
+"""Where a request's scope holds its Session; None where it belongs to none."""
 FAILURE_KEY = "refdesk.failure"
 """Where a handler leaves the reason of an error that it answered in a result."""
 
@@ -220,6 +222,9 @@ def caller_of(context: Context) -> Caller:
     key_id = _scope(context).get(KEY_KEY, "")
     client = context.session.client_params
     caller = Caller(key_id) if client is None else Caller(key_id, client.client_info.name, client.client_info.version)
+    session = _scope(context).get(SESSION_KEY)
+    if session is not None:
+        caller = Caller(key_id, session.client_name, session.client_version, session.name)
     return replace(caller, base_url=str(context.request.base_url)) if context.request else caller
 
 

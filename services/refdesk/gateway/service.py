@@ -30,11 +30,13 @@ from refdesk.gateway.public_search import PublicSearch
 from refdesk.gateway.readiness import Readiness, ReadinessCheck
 from refdesk.gateway.reading_pages import PATH as PAGES_PATH
 from refdesk.gateway.reading_pages import ReadingPages
+from refdesk.gateway.sessions import OwnMemory
 from refdesk.gateway.settings import GatewaySettings
 from refdesk.gateway.surfaces.combined import SurfaceTable
 from refdesk.gateway.surfaces.connector import ConnectorSurface
 from refdesk.gateway.surfaces.docs import DocsSurface
 from refdesk.gateway.surfaces.notes import NotesSurface
+from refdesk.gateway.surfaces.procedures import ProceduresSurface
 from refdesk.gateway.surfaces.site import SiteSurface
 from refdesk.gateway.surfaces.site.search import PageSearch
 from refdesk.gateway.targets import Targets
@@ -73,7 +75,9 @@ class GatewayService:
         site = SiteSurface(docstore, core, catalog, tokens, settings.public_url)
         connector = ConnectorSurface(docstore, core, catalog, tokens, settings.public_url)
         notes = NotesSurface(docstore, core, catalog, tokens)
-        surfaces = SurfaceTable({surface.name: surface for surface in (docs, site, notes, connector)}, beside_site)
+        procedures = ProceduresSurface(docstore, core, catalog, OwnMemory())
+        served = (docs, site, procedures, notes, connector)
+        surfaces = SurfaceTable({surface.name: surface for surface in served}, beside_site)
         targets = Targets(catalog, surfaces, structured_output=settings.structured_output)
         self._call_log = CallLog(docstore)
         self.callers = callers = Callers(docstore, settings, denied=self._call_log.note_denied)

@@ -26,6 +26,11 @@ class GatewaySettings(BaseModel):
         description="Files that each hold a secret of 32 characters or more that opens the operator API, besides keys of scope admin; "
         "two at a time while one is replaced.",
     )
+    session_key_file: str = Field(
+        "",
+        description="File with a secret of 32 characters or more that seals session ids, the same for every gateway; empty: each has one "
+        "of its own, and a session is known to the gateway that began it.",
+    )
     calls_per_minute: int = Field(
         600, ge=0, description="Calls that a key may make a minute, where it says nothing of its own; 0: any number."
     )

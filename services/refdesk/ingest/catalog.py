@@ -207,6 +207,7 @@ def wanted_project(slug: str, settings: ProjectSettings, model_id: str, existing
         followed_generations=existing.followed_generations if existing else [name],
         structured_output=settings.structured_output,
         log_days=settings.log_days,
+        pins=settings.pins,
         sources=[
             pb.Source(
                 name=source.name,

@@ -608,7 +608,7 @@ class DropHeadsResponse(_message.Message):
     def __init__(self, dropped_count: _Optional[int] = ...) -> None: ...
 
 class Project(_message.Message):
-    __slots__ = ("slug", "description", "surfaces", "model_id", "live_generation", "followed_generations", "floor_cosine", "floor_coverage", "sources", "structured_output", "revision", "building_generation", "hold_switch", "rollback_generations", "dropped_generations", "title", "public_search", "log_days")
+    __slots__ = ("slug", "description", "surfaces", "model_id", "live_generation", "followed_generations", "floor_cosine", "floor_coverage", "sources", "structured_output", "revision", "building_generation", "hold_switch", "rollback_generations", "dropped_generations", "title", "public_search", "log_days", "pins")
     SLUG_FIELD_NUMBER: _ClassVar[int]
     DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
     SURFACES_FIELD_NUMBER: _ClassVar[int]
@@ -627,6 +627,7 @@ class Project(_message.Message):
     TITLE_FIELD_NUMBER: _ClassVar[int]
     PUBLIC_SEARCH_FIELD_NUMBER: _ClassVar[int]
     LOG_DAYS_FIELD_NUMBER: _ClassVar[int]
+    PINS_FIELD_NUMBER: _ClassVar[int]
     slug: str
     description: str
     surfaces: _containers.RepeatedScalarFieldContainer[str]
@@ -645,7 +646,8 @@ class Project(_message.Message):
     title: str
     public_search: PublicSearch
     log_days: int
-    def __init__(self, slug: _Optional[str] = ..., description: _Optional[str] = ..., surfaces: _Optional[_Iterable[str]] = ..., model_id: _Optional[str] = ..., live_generation: _Optional[str] = ..., followed_generations: _Optional[_Iterable[str]] = ..., floor_cosine: _Optional[float] = ..., floor_coverage: _Optional[float] = ..., sources: _Optional[_Iterable[_Union[Source, _Mapping]]] = ..., structured_output: _Optional[bool] = ..., revision: _Optional[int] = ..., building_generation: _Optional[str] = ..., hold_switch: _Optional[bool] = ..., rollback_generations: _Optional[_Iterable[_Union[RollbackGeneration, _Mapping]]] = ..., dropped_generations: _Optional[_Iterable[_Union[DroppedGeneration, _Mapping]]] = ..., title: _Optional[str] = ..., public_search: _Optional[_Union[PublicSearch, _Mapping]] = ..., log_days: _Optional[int] = ...) -> None: ...
+    pins: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, slug: _Optional[str] = ..., description: _Optional[str] = ..., surfaces: _Optional[_Iterable[str]] = ..., model_id: _Optional[str] = ..., live_generation: _Optional[str] = ..., followed_generations: _Optional[_Iterable[str]] = ..., floor_cosine: _Optional[float] = ..., floor_coverage: _Optional[float] = ..., sources: _Optional[_Iterable[_Union[Source, _Mapping]]] = ..., structured_output: _Optional[bool] = ..., revision: _Optional[int] = ..., building_generation: _Optional[str] = ..., hold_switch: _Optional[bool] = ..., rollback_generations: _Optional[_Iterable[_Union[RollbackGeneration, _Mapping]]] = ..., dropped_generations: _Optional[_Iterable[_Union[DroppedGeneration, _Mapping]]] = ..., title: _Optional[str] = ..., public_search: _Optional[_Union[PublicSearch, _Mapping]] = ..., log_days: _Optional[int] = ..., pins: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class PublicSearch(_message.Message):
     __slots__ = ("origins",)

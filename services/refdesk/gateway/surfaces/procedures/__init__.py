@@ -1,0 +1,109 @@
+"""The procedures surface: get_toc, search_instructions, get_section over one project; knows nothing of MCP's wire."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
+from refdesk.api.docstore.v1.docstore_protocol import Docstore
+from refdesk.errors import RefdeskError
+from refdesk.gateway.answers import SearchCore
+from refdesk.gateway.catalog import Catalog
+from refdesk.gateway.sessions import Sessions
+from refdesk.gateway.surfaces.docs.wording import one_line, quoted
+from refdesk.gateway.surfaces.interface import Caller, ToolAnswer, UnknownTool, WithoutResources
+from refdesk.gateway.surfaces.procedures import wording
+from refdesk.gateway.surfaces.procedures.library import Library
+from refdesk.gateway.surfaces.procedures.outline import OutlineSection
+from refdesk.gateway.surfaces.procedures.pins import PinBlock, Pins
+from refdesk.gateway.surfaces.procedures.relevance import Relevance
+from refdesk.gateway.surfaces.procedures.search import SearchInstructions
+from refdesk.gateway.surfaces.procedures.toc import Toc
+from refdesk.gateway.surfaces.procedures.tools import GET_SECTION, GET_TOC, SEARCH_INSTRUCTIONS, TOOLS
+
+
+class ProceduresSurface(WithoutResources):
+    """Three read-only tools that answer text; pinned documents come without a call."""
+
+    name = "procedures"
+    server_name = "refdesk"
+    always_structured = False
+
+    def __init__(self, docstore: Docstore, core: SearchCore, catalog: Catalog, sessions: Sessions) -> None:
+        library, relevance = Library(docstore), Relevance(core, catalog)
+        self._library = library
+        self._toc = Toc(library, catalog, relevance)
+        self._search = SearchInstructions(library, relevance)
+        self._pins = Pins(library, sessions)
+        self._tools = {tool.name: tool for tool in TOOLS}
+        self._definitions = [tool.definition(structured=False) for tool in TOOLS]
+
+    def definitions(self, *, structured: bool) -> list[dict[str, Any]]:
+        """The three tools, always in this order; they answer text whatever is set."""
+        return self._definitions
+
+    async def call(
+        self, project: docstore_api.Project, tool: str, arguments: Mapping[str, Any] | None, caller: Caller
+    ) -> ToolAnswer:
+        """Runs one tool.
+
+        Raises: UnknownTool; NotFound for a document that does not exist; InvalidArgument; Unavailable and the like.
+        """
+        if tool not in self._tools:
+            raise UnknownTool(f"no tool {quoted(one_line(tool, 60))}; valid: {', '.join(self._tools)}")
+        read = self._tools[tool].read(arguments)
+        if tool == GET_SECTION.name:
+            return await self._get_section(project, read["section_id"])
+        bare = tool == GET_TOC.name and not read["document_id"] and not read["query"]
+        block = await self._pins.block(project)
+        # Asked before the answer is made and noted by that: of two answers side by side one has the block.
+        due = block if block and await self._pins.due(project, caller, block, bare_toc=bare) else None
+        try:
+            if tool == SEARCH_INSTRUCTIONS.name:
+                answer = await self._search.run(project, read["plan"], due.document_ids if due else ())
+            else:
+                answer = await self._toc.run(project, read["document_id"], read["query"])
+        except BaseException:
+            if due:
+                await self._pins.take_back(project, caller)
+            raise
+        return _under(due, answer)
+
+    async def instructions(self, project: docstore_api.Project | None) -> str:
+        """The block of pins, or its titles where it is too long; nothing without pins."""
+        if project is None or not project.pins:
+            return ""
+        try:
+            block = await self._pins.block(project)
+        except RefdeskError:
+            return ""
+        return block.instructions if block else ""
+
+    async def _get_section(self, project: docstore_api.Project, section_id: str) -> ToolAnswer:
+        found = await self._library.find_section(project, section_id)
+        if found is None:
+            return ToolAnswer(wording.NO_SECTION, {})
+        outline, section = found
+        return ToolAnswer(_bounded(wording.write_section(outline, section), section), {}, record_count=1)
+
+
+MOST_CHARACTERS = 40_000
+"""Of a section: well under 20,000 tokens in Latin scripts, and in any other."""
+MOST_DENSE_CHARACTERS = 16_000
+
+
+def _bounded(text: str, section: OutlineSection) -> str:
+    most = MOST_CHARACTERS if text.isascii() else MOST_DENSE_CHARACTERS
+    if len(text) <= most:
+        return text
+    return (
+        f"{text[:most].rsplit(chr(10), 1)[0]}\n\n(cut here: the section is longer; search_instructions finds its parts)"
+    )
+
+
+def _under(block: PinBlock | None, answer: ToolAnswer) -> ToolAnswer:
+    if block is None:
+        return answer
+    text = f"{block.text}{wording.RULE}{answer.text}"
+    return ToolAnswer(text, answer.structured, answer.mode, answer.degraded, answer.record_count)
