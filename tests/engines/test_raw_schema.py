@@ -30,5 +30,5 @@ async def test_a_file_of_schema_1_takes_pushes_and_stays_readable_from_schema_1(
     assert await store.put_raw([RawPut(record, 0)], 1) == [True]
     await store.close()
     with sqlite3.connect(path) as now:
-        assert now.execute("SELECT version, min_reader FROM schema").fetchone() == (2, 1)
+        assert now.execute("SELECT version, min_reader FROM schema").fetchone() == (schema.SCHEMA, 1)
     now.close()
