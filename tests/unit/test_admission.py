@@ -98,6 +98,18 @@ async def test_a_call_for_which_no_place_comes_free_in_time_is_refused_and_takes
     await third.end()
 
 
+async def test_a_call_that_gives_up_in_the_moment_in_which_a_place_comes_free_is_passed_over() -> None:
+    admission = Admission(running=1, waiting=2, wait_seconds=WAIT_SECONDS)
+    async with admission:
+        gives_up, next_one = Caller(admission), Caller(admission)
+        await settle()
+        gives_up.task.cancel()  # it hears of it only after the place came free
+    await settle()
+    assert gives_up.task.cancelled()
+    assert next_one.is_running
+    await next_one.end()
+
+
 class Conversation:
     """An ASGI request: what of its body comes, and what was answered."""
 

@@ -82,7 +82,7 @@ class Admission:
     def _leave(self, turn: asyncio.Future[None]) -> None:
         if turn.done() and not turn.cancelled():
             self._pass_on()  # the place was given to a caller that no longer wants it
-        else:
+        elif turn in self._queue:  # else it was passed over already
             self._queue.remove(turn)
 
     def _pass_on(self) -> None:
