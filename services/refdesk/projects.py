@@ -47,6 +47,10 @@ class PublicSearchSettings(Declared):
         return value
 
 
+MARKDOWN = ("**/*.md", "**/*.mdx", "**/*.markdown")
+SPECS = ("**/*.yaml", "**/*.yml", "**/*.json")
+
+
 class SourceSettings(Declared):
     """One named origin of documents."""
 
@@ -54,7 +58,9 @@ class SourceSettings(Declared):
     kind: Literal["folder", "push"] = Field("folder", description="Where its documents come from.")
     path: str = Field("", description="Folder that is followed, for kind folder.")
     type: Literal["documentation", "api"] = Field("documentation", description="What its pages are.")
-    include: tuple[str, ...] = Field(("**/*.md", "**/*.mdx", "**/*.markdown"), description="Globs to take.")
+    include: tuple[str, ...] = Field(
+        MARKDOWN, description="Globs to take; absent: Markdown, and for type api **/*.yaml, **/*.yml and **/*.json too."
+    )
     exclude: tuple[str, ...] = Field((), description="Globs to leave out of what is taken.")
     unpublished: tuple[str, ...] = Field(
         (), description="Globs of documents that are held back, as `draft: true` in their front matter does."
@@ -109,6 +115,13 @@ class SourceSettings(Declared):
     def end_with_slash(cls, value: str) -> str:
         """A base URL ends with one slash, so that paths can be put behind it."""
         return value.rstrip("/") + "/" if value else ""
+
+    @model_validator(mode="after")
+    def take_specs(self) -> Self:
+        """Of an API's folder specs are taken besides Markdown, where nothing else is declared."""
+        if self.kind == "folder" and self.type == "api" and "include" not in self.model_fields_set:
+            object.__setattr__(self, "include", (*MARKDOWN, *SPECS))
+        return self
 
     @model_validator(mode="after")
     def refuse_what_a_push_has_not(self) -> Self:

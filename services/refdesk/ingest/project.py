@@ -28,6 +28,7 @@ from refdesk.ingest.settings import IngestSettings
 from refdesk.ingest.source_records import SourceRecords
 from refdesk.ingest.sources.folder import FolderSource
 from refdesk.ingest.sources.interface import DocumentSource
+from refdesk.ingest.sources.openapi import SpecSource
 from refdesk.ingest.sources.push import PushSource
 from refdesk.ingest.sources.raw_reader import RawReader
 from refdesk.ingest.stores import Stores
@@ -73,7 +74,7 @@ class ProjectWork:
         self._stores = stores = Stores(slug, docstore, search, settings.call_seconds)
         generations = functools.partial(catalog.generations, slug)
         sources = {
-            source.name: Followed(source, open_source(source, stores, settings.call_seconds))
+            source.name: Followed(source, open_source(source, stores, settings.call_seconds, parsers))
             for source in declared.sources
         }
         self.vectors = Vectors(stores, embedding, generations, self._correct, settings, loads)
@@ -167,6 +168,9 @@ class ProjectWork:
             await asyncio.sleep(self._settings.reconcile_seconds)
 
 
-def open_source(settings: SourceSettings, stores: Stores, call_seconds: float) -> DocumentSource:
-    """What reads a source."""
-    return SOURCE_KINDS[settings.kind](settings, stores, call_seconds)
+def open_source(
+    settings: SourceSettings, stores: Stores, call_seconds: float, parsers: Parsers | None = None
+) -> DocumentSource:
+    """What reads a source; with `parsers` the specs of an API are taken apart."""
+    source = SOURCE_KINDS[settings.kind](settings, stores, call_seconds)
+    return SpecSource(settings, source, parsers.expand) if parsers and settings.type == "api" else source

@@ -11,12 +11,14 @@ from refdesk.api.docstore.v1.docstore_protocol import Docstore
 from refdesk.gateway.answers import SearchCore
 from refdesk.gateway.catalog import Catalog
 from refdesk.gateway.legs import mode_line
+from refdesk.gateway.pages import page_url
 from refdesk.gateway.surfaces.docs.wording import one_line, quoted
 from refdesk.gateway.surfaces.interface import Caller, ToolAnswer, UnknownTool, WithoutResources
 from refdesk.gateway.surfaces.site import instructions, schemas, sets, tools
 from refdesk.gateway.surfaces.site.contents import SetContents
 from refdesk.gateway.surfaces.site.fetching import Pages
 from refdesk.gateway.surfaces.site.search import PageSearch
+from refdesk.gateway.surfaces.site.specs import Specs
 from refdesk.gateway.tokens import TokenCounter
 
 Run = Callable[[docstore_api.Project, Mapping[str, Any], str], Awaitable[ToolAnswer]]
@@ -36,6 +38,7 @@ class SiteSurface(WithoutResources):
         self._contents = SetContents(docstore, tokens)
         self._search = PageSearch(core, catalog)
         self._pages = Pages(docstore, tokens)
+        self._specs = Specs(docstore)
         self._definitions = [tool.definition(structured=True) for tool in tools.TOOLS]
         self._runs: Mapping[str, Run] = {
             tools.GET_SITE_OVERVIEW.name: self._tell(sets.describe_site),
@@ -101,11 +104,21 @@ class SiteSurface(WithoutResources):
 
     async def _get_spec(self, project: docstore_api.Project, arguments: Mapping[str, Any], base_url: str) -> ToolAnswer:
         source = sets.find_set(project, arguments["setId"])
-        what = "no OpenAPI spec is kept for this set"
+        nothing = {"path": f"/{source.name}/openapi.yaml", "url": "", "setId": source.name}
         if sets.kind_of(source) != sets.API:
-            what = "this is no API set"
-        resource = {"path": f"/{source.name}/openapi.yaml", "url": "", "setId": source.name, "error": what}
-        return _answer(resource, 0)
+            return _answer({**nothing, "error": "this is no API set"}, 0)
+        document = await self._specs.find(project, source.name)
+        if document is None:
+            return _answer({**nothing, "error": "no OpenAPI spec is kept for this set"}, 0)
+        resource = {
+            "pageId": document.document_id,
+            "path": f"/{document.path}",
+            "url": document.url or page_url(base_url, project.slug, document.path),
+            "title": document.title,
+            "setId": source.name,
+            "content": document.text,
+        }
+        return _answer(resource, 1)
 
 
 def _pages(resources: list[dict[str, Any]]) -> ToolAnswer:
