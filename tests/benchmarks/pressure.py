@@ -31,12 +31,13 @@ CHANGES = 30
 
 @dataclass
 class Counted:
-    """Milliseconds of answers and of refusals, how late questions were sent, and what had no retry hint or no answer at all."""
+    """Milliseconds of answers and of refusals, how late questions were sent, and what had no Retry-After, failed, or had no answer."""
 
     answered: list[float] = field(default_factory=list)
     refused: list[float] = field(default_factory=list)
     late: list[float] = field(default_factory=list)
     hintless: int = 0
+    failed: int = 0
     cut_off: int = 0
     unsent: int = 0
 
@@ -46,9 +47,11 @@ class Counted:
             self.cut_off += 1
         elif reply.is_answer:
             self.answered.append(1000 * reply.seconds)
-        else:
+        elif b"retry in" in reply.body:
             self.refused.append(1000 * reply.seconds)
-            self.hintless += not reply.retry_after and "retry in" not in reply.text
+            self.hintless += reply.status != 200 and not reply.retry_after
+        else:
+            self.failed += 1
 
 
 def measure_pressure(docs: Path, corpus: str, seconds: float = OVERLOAD_SECONDS) -> Iterator[tuple[str, str]]:
@@ -79,7 +82,7 @@ def overload_rows(desk: DeskProcess, questions: list[str], seconds: float) -> It
     goodput = len(counted.answered) / seconds
     yield f"goodput under {OVERLOAD}x for {seconds:.0f} s", f"{goodput:.0f}/s: {goodput / capacity:.2f} of capacity"
     yield "answers under it", _middle_and_tail(counted.answered)
-    hints = f"{counted.hintless} without a hint, {counted.cut_off} cut off"
+    hints = f"{counted.hintless} without Retry-After, {counted.failed} failed, {counted.cut_off} cut off"
     yield "refusals under it", f"{len(counted.refused):,}, {_middle_and_tail(counted.refused)}, {hints}"
     yield "what the load generator itself was late", f"{_middle_and_tail(counted.late)}; {counted.unsent} not sent"
     started, most = time.monotonic(), 2 * _quantile(idle, 0.95)

@@ -25,12 +25,6 @@ class Reply:
     seconds: float
 
     @property
-    def text(self) -> str:
-        """What an agent reads of it."""
-        message = orjson.loads(self.body)
-        return str(message["result"]["content"][0]["text"] if "result" in message else message["error"]["message"])
-
-    @property
     def is_answer(self) -> bool:
         """Whether the tool did its work."""
         return self.status == 200 and not orjson.loads(self.body).get("result", {"isError": True})["isError"]
