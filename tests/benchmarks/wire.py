@@ -14,6 +14,9 @@ import orjson
 
 from benchmarks.calls import HEADERS
 
+IDLE_SECONDS = 3.0
+"""A connection that was idle for longer is not used again: the desk is about to close it, and might while a question is on its way."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:
@@ -42,12 +45,18 @@ class Wire(asyncio.Protocol):
         self._transport: Any = None
         self._received = bytearray()
         self._began = 0.0
+        self._idle_since = time.perf_counter()
         self._done: Callable[[Reply | None], None] | None = None
 
     @property
     def is_open(self) -> bool:
         """Whether it can take a question."""
         return self._transport is not None
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether it was in use lately."""
+        return time.perf_counter() - self._idle_since < IDLE_SECONDS
 
     def ask(self, question: str, done: Callable[[Reply | None], None]) -> None:
         """Sends a question; `done` gets its answer, or None when the connection ended before it."""
@@ -86,6 +95,7 @@ class Wire(asyncio.Protocol):
         self._finish(Reply(int(status.split()[1]), fields.get("retry-after", ""), bytes(body), seconds))
 
     def _finish(self, reply: Reply | None) -> None:
+        self._idle_since = time.perf_counter()
         done, self._done = self._done, None
         if done is not None:
             done(reply)
@@ -113,7 +123,9 @@ class Wires:
         """Sends a question at once; False where every connection waits for an answer."""
         while self._free:
             wire = self._free.pop()
-            if wire.is_open:
+            if wire.is_open and not wire.is_fresh:
+                wire.close()
+            elif wire.is_open:
                 wire.ask(question, partial(self._finish, wire, done))
                 return True
         return False
