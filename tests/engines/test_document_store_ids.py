@@ -1,4 +1,4 @@
-"""What every DocumentStore promises of prefixes: they find what they fit, all of it, nothing of another project."""
+"""What every DocumentStore promises of prefixes: they find all that they fit, nothing deleted, nothing of another project."""
 
 from __future__ import annotations
 
