@@ -17,6 +17,7 @@ import nats
 import pytest
 
 from fakes.events import MemoryEvents
+from refdesk.engines.nats.settings import NatsSettings
 from refdesk.errors import InvalidArgument, ResourceExhausted, Unavailable
 from refdesk.ingest.events.broker import ExternalBroker
 from refdesk.ingest.events.event import ChangeEvent, ChangeType, now
@@ -24,7 +25,6 @@ from refdesk.ingest.events.incoming import Published, Unreadable
 from refdesk.ingest.events.interface import Events
 from refdesk.ingest.events.jetstream import JetStreamEvents
 from refdesk.ingest.events.nats_server import NatsServer
-from refdesk.ingest.events.settings import NatsSettings
 from refdesk.ingest.events.stream import PARKED, STREAM
 from refdesk.ingest.events.table import events as events_of
 from refdesk.ingest.settings import IngestSettings

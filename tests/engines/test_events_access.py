@@ -14,10 +14,10 @@ from structlog.testing import capture_logs
 from fakes.certificates import Authority
 from fakes.nats_accounts import Accounts, Identity
 from fakes.waiting import until
+from refdesk.engines.nats.settings import NatsSettings
 from refdesk.errors import InvalidArgument, Unavailable
 from refdesk.ingest.events.event import ChangeEvent, ChangeType, now
 from refdesk.ingest.events.interface import Events
-from refdesk.ingest.events.settings import NatsSettings
 from refdesk.ingest.events.table import events as events_of
 from refdesk.ingest.settings import IngestSettings
 from servers.nats import NatsProcess

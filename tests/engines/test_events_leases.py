@@ -12,11 +12,11 @@ import pytest
 
 from fakes.events import MemoryEvents
 from fakes.waiting import until
+from refdesk.engines.nats.settings import NatsSettings
 from refdesk.ingest.events import leases
 from refdesk.ingest.events.interface import Events, Lease
 from refdesk.ingest.events.jetstream import JetStreamEvents
 from refdesk.ingest.events.nats_server import NatsServer
-from refdesk.ingest.events.settings import NatsSettings
 from refdesk.ingest.events.table import events as events_of
 from refdesk.ingest.settings import IngestSettings
 from servers.nats import NatsProcess

@@ -12,10 +12,10 @@ from nats.js import JetStreamContext
 from nats.js.api import ConsumerConfig, RetentionPolicy, StorageType, StreamConfig
 from structlog.testing import capture_logs
 
+from refdesk.engines.nats.settings import NatsSettings
 from refdesk.errors import InvalidArgument
 from refdesk.ingest.events.event import ChangeEvent, ChangeType, now
 from refdesk.ingest.events.interface import Events
-from refdesk.ingest.events.settings import NatsSettings
 from refdesk.ingest.events.stream import PARKED, STREAM, consumer_name, stream_config
 from refdesk.ingest.events.table import events as events_of
 from refdesk.ingest.settings import IngestSettings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from refdesk.ingest.events.settings import NatsSettings
+from refdesk.engines.nats.settings import NatsSettings
 
 
 class IngestSettings(BaseModel):

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from refdesk.engines.nats.access import Names, connect_options, way_in
+from refdesk.engines.nats.settings import NatsSettings
 from refdesk.errors import Unavailable
-from refdesk.ingest.events.access import connect_options, way_in
-from refdesk.ingest.events.settings import NatsSettings
+
+NAMES = Names("ingest.events", "ingest.nats", also="file: or ")
 
 
 class Broker(Protocol):
@@ -57,11 +59,11 @@ class ExternalBroker:
 
     def options(self) -> Mapping[str, Any]:
         """Out of the settings, and of the files that they name."""
-        return connect_options(self._settings, self._url.split(","))
+        return connect_options(self._settings, self._url.split(","), NAMES)
 
     def explain_refusal(self) -> str:
         """Names the settings."""
-        return f"the NATS server lets us not in: {way_in(self._settings)}"
+        return f"the NATS server lets us not in: {way_in(self._settings, NAMES)}"
 
     async def wipe(self) -> None:
         """Never: its store is not ours."""

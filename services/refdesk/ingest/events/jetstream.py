@@ -13,10 +13,10 @@ from nats.errors import Error
 from nats.js import JetStreamContext
 from nats.js.errors import NoStreamResponseError, NotFoundError
 
+from refdesk.engines.nats.connecting import open_client
 from refdesk.errors import InvalidArgument, Unavailable
-from refdesk.ingest.events.broker import Broker
+from refdesk.ingest.events.broker import NAMES, Broker
 from refdesk.ingest.events.client_errors import Refused, translated
-from refdesk.ingest.events.connecting import open_client
 from refdesk.ingest.events.delivery import JetStreamDelivery
 from refdesk.ingest.events.event import ChangeEvent
 from refdesk.ingest.events.incoming import read_incoming
@@ -149,7 +149,7 @@ class JetStreamEvents:
     async def _connect(self) -> None:
         """Raises: Unavailable; InvalidArgument where the server lets us not in, or cannot be spoken to in this way."""
         servers = (await self._broker.start()).split(",")
-        self._client = await open_client(servers, self._broker.options(), self._broker.explain_refusal())
+        self._client = await open_client(servers, self._broker.options(), self._broker.explain_refusal(), NAMES)
 
     async def _revive(self) -> None:
         """A connection that the server ended for good, as it does when a password changes, is made anew."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from refdesk.ingest.events.access import read_servers
-from refdesk.ingest.events.broker import ExternalBroker
+from refdesk.engines.nats.access import read_servers
+from refdesk.ingest.events.broker import NAMES, ExternalBroker
 from refdesk.ingest.events.interface import Events
 from refdesk.ingest.events.jetstream import JetStreamEvents
 from refdesk.ingest.events.nats_server import NatsServer
@@ -22,5 +22,5 @@ def events(settings: IngestSettings, data: Path) -> Events:
     if parts.scheme == "file" and not parts.netloc:
         folder = Path(parts.path) if parts.path else data / "events"
         return JetStreamEvents(NatsServer(folder, max_store_bytes=2 * max_bytes), max_bytes=max_bytes)
-    broker = ExternalBroker(",".join(read_servers(settings.events)), settings.nats)
+    broker = ExternalBroker(",".join(read_servers(settings.events, NAMES)), settings.nats)
     return JetStreamEvents(broker, max_bytes=max_bytes, replicas=settings.nats.replicas)

@@ -10,7 +10,7 @@ from nats.js.api import ConsumerConfig, StreamConfig
 from nats.js.errors import APIError, NotFoundError
 
 from refdesk.errors import InvalidArgument
-from refdesk.ingest.events.access import GROUP
+from refdesk.ingest.events.broker import NAMES
 from refdesk.ingest.events.client_errors import Refused
 
 STREAM_FIELDS = (
@@ -103,7 +103,7 @@ def _worth(value: Any) -> Any:
 def _why(error: APIError, wanted: StreamConfig, differing: dict[str, tuple[Any, Any]]) -> Exception:
     if error.err_code in TOO_FEW_SERVERS:
         return InvalidArgument(
-            f"{GROUP}.replicas is {wanted.num_replicas} and there are fewer NATS servers with JetStream: lower it, or add servers"
+            f"{NAMES.group}.replicas is {wanted.num_replicas} and there are fewer NATS servers with JetStream: lower it, or add servers"
         )
     if error.err_code in NO_ROOM:
         return Refused(

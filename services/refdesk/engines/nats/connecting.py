@@ -12,8 +12,8 @@ import structlog
 from nats.aio.client import Client
 from nats.errors import Error
 
+from refdesk.engines.nats.access import Names
 from refdesk.errors import InvalidArgument, RefdeskError, Unavailable
-from refdesk.ingest.events.access import GROUP
 
 CONNECT_TIMEOUT_SECONDS = 5.0
 CLOSE_SECONDS = 0.5
@@ -24,7 +24,9 @@ OLDEST_SERVER = (2, 12)
 _log = structlog.get_logger()
 
 
-async def open_client(servers: Sequence[str], options: Mapping[str, Any], refusal: str) -> Client:
+async def open_client(
+    servers: Sequence[str], options: Mapping[str, Any], refusal: str, names: Names, *, service: str = "ingest"
+) -> Client:
     """A client that is connected, and connects again by itself. `refusal` is what to say where the server lets us not in.
 
     Raises: Unavailable; InvalidArgument for a refusal, for TLS that does not come about, or for a server that is too old.
@@ -32,10 +34,10 @@ async def open_client(servers: Sequence[str], options: Mapping[str, Any], refusa
     for attempt in range(1, ATTEMPTS + 1):
         client = Client()
         try:
-            await _connect(client, servers, options)
+            await _connect(client, servers, options, service)
         except (Error, OSError, TimeoutError) as error:
             await _give_up(client)
-            found = _why(error, refusal)
+            found = _why(error, refusal, names)
             if isinstance(found, InvalidArgument) or not isinstance(error, ConnectionError) or attempt == ATTEMPTS:
                 raise found from None
         else:
@@ -43,11 +45,11 @@ async def open_client(servers: Sequence[str], options: Mapping[str, Any], refusa
     raise AssertionError("the last attempt returns or raises")
 
 
-async def _connect(client: Client, servers: Sequence[str], options: Mapping[str, Any]) -> None:
+async def _connect(client: Client, servers: Sequence[str], options: Mapping[str, Any], service: str) -> None:
     async with asyncio.timeout(CONNECT_TIMEOUT_SECONDS):
         await client.connect(
             list(servers),
-            name="refdesk ingest",
+            name=f"refdesk {service}",
             allow_reconnect=False,  # not at first: what is wrong shall be said, and the client leaves sockets open as it tries
             max_reconnect_attempts=-1,
             reconnect_time_wait=1,
@@ -74,16 +76,16 @@ async def _give_up(client: Client) -> None:
             await client.close()
 
 
-def _why(error: Exception, refusal: str) -> RefdeskError:
+def _why(error: Exception, refusal: str, names: Names) -> RefdeskError:
     said = str(error).lower()
     if "authorization" in said or "authentication" in said:
         return InvalidArgument(refusal)
     if isinstance(error, ssl.SSLError):
         return InvalidArgument(
-            f"TLS with the NATS server failed: check {GROUP}.ca_file, and {GROUP}.certificate_file where it asks for one"
+            f"TLS with the NATS server failed: check {names.group}.ca_file, and {names.group}.certificate_file where it asks for one"
         )
-    return Unavailable("the NATS server cannot be reached: see that it runs and that the events URL is right")
+    return Unavailable(f"the NATS server cannot be reached: see that it runs and that {names.url} is right")
 
 
 async def _note_error(error: Exception) -> None:
-    _log.warning("the event queue's connection had an error", error=type(error).__name__)
+    _log.warning("a connection to the NATS server had an error", error=type(error).__name__)

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class NatsSettings(BaseModel):
-    """How to be let in to somebody else's NATS server, and how safely it keeps events; nothing of it matters with a server of our own."""
+    """How to be let in to somebody else's NATS server, and how safely it keeps things; nothing of it matters with a server of our own."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
