@@ -6,7 +6,7 @@ import asyncio
 import gc
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import grpc
 import structlog
@@ -18,7 +18,13 @@ from refdesk.rpc.contract import CONTRACTS
 from refdesk.rpc.far import Far
 from refdesk.settings import Settings
 
+if TYPE_CHECKING:
+    from refdesk.gateway.sessions import Sessions
+    from refdesk.gateway.settings import GatewaySettings
+
 log = structlog.get_logger()
+
+SESSIONS_BUCKET = "refdesk_sessions"
 
 TARGETS = ("docstore", "embedder", "search", "ingest", "gateway")
 """In the order in which they start; they end in the opposite one."""
@@ -119,11 +125,27 @@ def _ingest(app: App) -> Any:
 
 def _gateway(app: App) -> Any:
     from refdesk.gateway.service import GatewayService
+    from refdesk.gateway.sessions import ensure_key
 
     docstore, search, embedder, ingest = (
         app.hold(component) for component in ("docstore", "search", "embedder", "ingest")
     )
-    return GatewayService(app.settings.gateway, docstore, search, embedder, ingest)
+    settings = app.settings.gateway
+    key_file = settings.session_key_file or ensure_key(app.data / "gateway" / "session.key")
+    settings = settings.model_copy(update={"session_key_file": key_file})
+    return GatewayService(settings, docstore, search, embedder, ingest, _sessions(settings))
+
+
+def _sessions(settings: GatewaySettings) -> Sessions:
+    """Shared between gateways where a place for it is named."""
+    from refdesk.engines.nats.access import Names
+    from refdesk.engines.nats.marks import Marks
+    from refdesk.gateway.sessions import LASTING_SECONDS, OwnMemory, SharedMemory
+
+    if not settings.sessions_url:
+        return OwnMemory()
+    names = Names("gateway.sessions_url", "gateway.nats")
+    return SharedMemory(Marks(settings.sessions_url, settings.nats, names, SESSIONS_BUCKET, LASTING_SECONDS))
 
 
 BUILDERS: Mapping[str, Callable[[App], Any]] = {

@@ -30,7 +30,7 @@ from refdesk.gateway.public_search import PublicSearch
 from refdesk.gateway.readiness import Readiness, ReadinessCheck
 from refdesk.gateway.reading_pages import PATH as PAGES_PATH
 from refdesk.gateway.reading_pages import ReadingPages
-from refdesk.gateway.sessions import OwnMemory
+from refdesk.gateway.sessions import OwnMemory, Sessions
 from refdesk.gateway.settings import GatewaySettings
 from refdesk.gateway.surfaces.combined import SurfaceTable
 from refdesk.gateway.surfaces.connector import ConnectorSurface
@@ -58,7 +58,9 @@ class GatewayService:
         search: Search,
         embedder: Embedder,
         ingest: Ingest | None = None,
+        sessions: Sessions | None = None,
     ) -> None:
+        self._sessions = sessions = sessions or OwnMemory()
         catalog = Catalog(
             docstore,
             embedder,
@@ -75,7 +77,7 @@ class GatewayService:
         site = SiteSurface(docstore, core, catalog, tokens, settings.public_url)
         connector = ConnectorSurface(docstore, core, catalog, tokens, settings.public_url)
         notes = NotesSurface(docstore, core, catalog, tokens)
-        procedures = ProceduresSurface(docstore, core, catalog, OwnMemory())
+        procedures = ProceduresSurface(docstore, core, catalog, sessions)
         served = (docs, site, procedures, notes, connector)
         surfaces = SurfaceTable({surface.name: surface for surface in served}, beside_site)
         targets = Targets(catalog, surfaces, structured_output=settings.structured_output)
@@ -125,6 +127,7 @@ class GatewayService:
         """Begins to answer, and returns at once: what cannot be reached yet is waited for, and /readyz says so."""
         self._stop.clear()
         self._call_log.start()
+        self._sessions.start()
         serving = asyncio.Event()
         # One task enters and leaves the SDK's task group, whoever calls start and close.
         self._tasks = [asyncio.create_task(self._serve(serving), name="gateway")]
@@ -146,6 +149,7 @@ class GatewayService:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._call_log.close()
+        await self._sessions.close()
 
     def not_ready_reason(self) -> str:
         """Why questions would not be answered, as of the newest check; "" when they would."""

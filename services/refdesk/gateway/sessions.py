@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import base64
 import binascii
+import contextlib
 import hashlib
 import json
+import os
 import secrets
 import time
 from collections import OrderedDict
@@ -20,7 +22,7 @@ from typing import Protocol
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from refdesk.errors import InvalidArgument
+from refdesk.errors import InvalidArgument, Unavailable
 
 KEY_BYTES, NONCE_BYTES, RANDOM_BYTES = 32, 12, 12
 NAME_CHARACTERS = 60
@@ -72,6 +74,12 @@ class Seal:
 class Sessions(Protocol):
     """What is remembered of sessions."""
 
+    def start(self) -> None:
+        """Begins to remember; returns at once."""
+
+    async def close(self) -> None:
+        """Ends; what others share stays."""
+
     async def first(self, session: str, fact: str) -> bool:
         """Whether this is the first time that a fact of a session is asked for; True where that cannot be known."""
 
@@ -85,6 +93,12 @@ class OwnMemory:
     def __init__(self, most: int = MOST_REMEMBERED) -> None:
         self._most = most
         self._known: OrderedDict[tuple[str, str], None] = OrderedDict()
+
+    def start(self) -> None:
+        """Nothing to do."""
+
+    async def close(self) -> None:
+        """Nothing to do."""
 
     async def first(self, session: str, fact: str) -> bool:
         """True once."""
@@ -100,6 +114,80 @@ class OwnMemory:
     async def forget(self, session: str, fact: str) -> None:
         """As if it had never been asked for."""
         self._known.pop((session, fact), None)
+
+
+class Marks(Protocol):
+    """Marks that all gateways share, each set once."""
+
+    def start(self) -> None:
+        """Begins to connect to where they are; returns at once."""
+
+    async def close(self) -> None:
+        """Ends the connection."""
+
+    async def set(self, key: str) -> bool:
+        """Whether the mark was not there and is now. Raises: Unavailable."""
+
+    async def clear(self, key: str) -> None:
+        """Takes a mark away. Raises: Unavailable."""
+
+
+class SharedMemory:
+    """Of all gateways by marks that they share, and of this one while those cannot be reached."""
+
+    def __init__(self, marks: Marks, own: OwnMemory | None = None) -> None:
+        self._marks = marks
+        self._own = own or OwnMemory()
+
+    def start(self) -> None:
+        """Connects behind."""
+        self._marks.start()
+
+    async def close(self) -> None:
+        """Ends the connection."""
+        await self._marks.close()
+
+    async def first(self, session: str, fact: str) -> bool:
+        """True once among all gateways; while the marks cannot be reached, once in this one."""
+        if not await self._own.first(session, fact):
+            return False
+        try:
+            return await self._marks.set(_mark(session, fact))
+        except Unavailable:
+            return True
+
+    async def forget(self, session: str, fact: str) -> None:
+        """As if nobody had asked for it."""
+        await self._own.forget(session, fact)
+        with contextlib.suppress(Unavailable):
+            await self._marks.clear(_mark(session, fact))
+
+
+def _mark(session: str, fact: str) -> str:
+    return f"{session}.{fact}"
+
+
+def ensure_key(file: Path) -> str:
+    """The name of a file with a secret, which is made where it is not there: readable by its owner alone, whole or not at all.
+
+    Raises: InvalidArgument where it cannot be made.
+    """
+    made = file.with_name(f"{file.name}.{secrets.token_hex(4)}")
+    try:
+        if not file.exists():
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with os.fdopen(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as writing:
+                writing.write(secrets.token_hex(KEY_BYTES))
+            with contextlib.suppress(FileExistsError):  # another process was quicker
+                os.link(made, file)
+    except OSError as error:
+        raise InvalidArgument(
+            f"a key for session ids cannot be kept in {file}: {error.strerror}; set gateway.session_key_file"
+        ) from None
+    finally:
+        with contextlib.suppress(OSError):
+            made.unlink()
+    return str(file)
 
 
 def session_key(file: str) -> bytes:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from refdesk.engines.nats.settings import NatsSettings
+
 LOOPBACK_HOSTS = ("127.0.0.1", "::1", "localhost")
 
 
@@ -28,8 +30,15 @@ class GatewaySettings(BaseModel):
     )
     session_key_file: str = Field(
         "",
-        description="File with a secret of 32 characters or more that seals session ids, the same for every gateway; empty: each has one "
-        "of its own, and a session is known to the gateway that began it.",
+        description="File with a secret of 32 characters or more that seals session ids, the same for every gateway; empty: one that is "
+        "made in the data folder, and a session is known to the gateways of that folder.",
+    )
+    sessions_url: str = Field(
+        "",
+        description="Where gateways keep what was given in a session: nats://HOST:PORT,HOST:PORT, or tls://; empty: each for itself.",
+    )
+    nats: NatsSettings = Field(
+        default_factory=NatsSettings, description="How to be let in to the server of sessions_url."
     )
     calls_per_minute: int = Field(
         600, ge=0, description="Calls that a key may make a minute, where it says nothing of its own; 0: any number."
