@@ -18,5 +18,10 @@ def parse(tasks: list[Any]) -> list[tuple[bytes]]:
     return [(content,) for content, *_ in tasks]
 
 
+def expand(content: bytes) -> bytes:
+    parse([(content,)])
+    return content
+
+
 if __name__ == "__main__":
-    serve({"parse": parse, "ping": lambda: None})
+    serve({"parse": parse, "expand": expand, "ping": lambda: None})

@@ -6,10 +6,11 @@ import os
 import signal
 from collections.abc import AsyncIterator
 
+import anyio
 import pytest
 
 from refdesk.api.docstore.v1 import docstore_pb2 as pb
-from refdesk.errors import Unavailable
+from refdesk.errors import InvalidArgument, Unavailable
 from refdesk.ingest import parsers as parsers_module
 from refdesk.ingest.changes import origin_of
 from refdesk.ingest.parse_child import chunk_settings, parse_document
@@ -107,3 +108,30 @@ def test_sizes_fit_the_window_whatever_the_scale() -> None:
 
 def test_a_window_that_leaves_no_room_is_a_failure_that_says_so() -> None:
     assert "window of 250 tokens is too small" in parse_document(task("# Page\n\ntext", scale=5.0)).failure
+
+
+@pytest.mark.anyio
+async def test_a_spec_is_taken_apart_in_a_child_and_a_hostile_one_is_refused_in_a_second(parsers: ChildParsers) -> None:
+    made = await parsers.expand(b"openapi: 3.0.0\npaths: {/a: {get: {summary: Says a}}}")
+    assert [page.path for page in made.pages] == ["get-a.md", "overview.md"]
+    lines = [
+        b"openapi: 3.0.0",
+        b"a0: &a0 [x]",
+        *(b"a%d: &a%d [%s]" % (n, n, b", ".join([b"*a%d" % (n - 1)] * 9)) for n in range(1, 30)),
+    ]
+    with anyio.fail_after(1), pytest.raises(InvalidArgument, match="what its aliases stand for"):
+        await parsers.expand(b"\n".join(lines))
+
+
+@pytest.mark.anyio
+async def test_a_spec_that_stalls_or_kills_its_child_is_a_bad_spec(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parsers_module, "CHILD_MODULE", "fakes.parse_child")
+    made = ChildParsers(children=1, memory_bytes=1 << 30, document_seconds=1)
+    try:
+        with pytest.raises(InvalidArgument, match="took longer than 1 s"):
+            await made.expand(b"stall")
+        with pytest.raises(InvalidArgument, match="ended its process"):
+            await made.expand(b"die")
+        assert await made.expand(b"one") == b"one"  # type: ignore[comparison-overlap]
+    finally:
+        await made.close()

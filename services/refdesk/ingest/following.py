@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 from uuid import uuid4
@@ -50,7 +50,10 @@ class SourceRecords(Protocol):
 
 
 class Follower:
-    """One source of one project. Scans go one after the other; one that fails deletes nothing and is tried again."""
+    """One source of one project. Scans go one after the other; one that fails deletes nothing and is tried again.
+
+    `covering` widens paths that somebody else hints at to all that may change with them.
+    """
 
     def __init__(
         self,
@@ -61,6 +64,7 @@ class Follower:
         records: SourceRecords,
         *,
         limit: DeleteLimit | None = None,
+        covering: Callable[[Collection[str]], set[str]] = set,
     ) -> None:
         self._project = project
         self._settings = settings
@@ -68,6 +72,7 @@ class Follower:
         self._events = events
         self._records = records
         self._limit = limit or DeleteLimit()
+        self._covering = covering
         self._announced = Announced(ANNOUNCED_SECONDS)
         self._let_go: list[tuple[float, int]] = []
         self._held: set[str] = set()
@@ -114,7 +119,7 @@ class Follower:
         Raises: Unavailable; then everything is looked at soon.
         """
         try:
-            found = await self._scan(set(paths) or None)
+            found = await self._scan(self._covering(paths) or None)
         except RefdeskError:
             self._wanted.set()
             raise

@@ -109,7 +109,15 @@ class ProjectWork:
             lambda source: open_source(source, stores, settings.call_seconds),
         )
         self.followers = {
-            name: Follower(slug, one.settings, one.reader, events, SourceRecords(stores, name), limit=limit)
+            name: Follower(
+                slug,
+                one.settings,
+                one.reader,
+                events,
+                SourceRecords(stores, name),
+                limit=limit,
+                covering=one.reader.covering if isinstance(one.reader, SpecSource) else set,
+            )
             for name, one in sources.items()
         }
 

@@ -155,4 +155,6 @@ def _operations(paths: Mapping[Operation, str]) -> Iterator[str]:
 
 
 def _page(path: str, title: str, text: str) -> Page:
-    return Page(path, title, text, hashlib.sha256(f"{title}\0{text}".encode("utf-8", "replace")).hexdigest()[:32])
+    # JSON can escape halves of characters, and NUL; no text holds them.
+    text = text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+    return Page(path, title, text, hashlib.sha256(f"{title}\0{text}".encode()).hexdigest()[:32])

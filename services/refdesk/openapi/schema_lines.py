@@ -66,7 +66,7 @@ class SchemaLines:
             words.append(target.problem)
         words.append(remark := self._why_not_inside(target, inner, level + 1))
         facts = ", ".join(word for word in words if word)
-        label = f"{code(name)} ({facts})" if name else facts
+        label = (f"{code(name)} ({facts})" if facts else code(name)) if name else facts or "anything"
         description = one_line(description or inner.get("description") or inner.get("title"), DESCRIPTION_CHARACTERS)
         line = f"{INDENT * level}- {label}{': ' + description if description else ''}"
         if self._lines_left <= 0:

@@ -104,7 +104,7 @@ class _Builder:
 
     def _scalar(self, event: Any) -> None:
         text = event.value
-        is_plain = event.style is None and event.implicit[0]
+        is_plain = not event.style and event.implicit[0]  # the C parser says "" of a plain one
         self._line = event.start_mark.line + 1
         if self._wants_key():
             self._open[-1].key = text

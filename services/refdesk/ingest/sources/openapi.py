@@ -20,7 +20,7 @@ from refdesk.ingest.sources.interface import (
     RawDocument,
     Skipped,
 )
-from refdesk.ingest.sources.spec_pages import Contents, Expand, SpecShelf
+from refdesk.ingest.sources.spec_pages import Contents, Expand, PageEntry, SpecShelf
 from refdesk.openapi.reader import may_be_spec
 from refdesk.projects import SourceSettings
 
@@ -33,10 +33,11 @@ NO_SPEC = "it is no OpenAPI spec: it has no openapi or swagger at its top; exclu
 
 @dataclass(slots=True)
 class _Seen:
-    """A file as it was at a revision: `contents` is None for what is no spec."""
+    """A file as it was at a revision: `contents` is None for what is no spec; `good` are the pages that it had when it was read last."""
 
     revision: str
     contents: Contents | None
+    good: tuple[PageEntry, ...] = ()
 
 
 @dataclass(slots=True)
@@ -59,7 +60,7 @@ class SpecSource:
 
     async def list(self, within: Collection[str] | None = None) -> Listing:
         """All documents and pages of specs in path order, or those at or under the paths `within`. Raises: Unavailable."""
-        inner = await self._inner.list(None if within is None else {one for path in within for one in _owners(path)})
+        inner = await self._inner.list(None if within is None else self._places(within))
         found = _Expanded({one.path: one for one in inner.documents}, list(inner.skipped))
         for document in inner.documents:
             await self._expand(document, found)
@@ -83,8 +84,8 @@ class SpecSource:
         raw = await self._inner.read(path)
         if raw is not None:
             return await self._read_file(path, raw)
-        for owner in list(_owners(path))[1:]:
-            if owner.endswith("/") or not self._may_hold(owner):
+        for owner in _above(path):
+            if not self._may_hold(owner):
                 continue
             spec = await self._inner.read(owner)
             contents = await self._look(owner, spec.content) if spec else None
@@ -101,6 +102,11 @@ class SpecSource:
         """These paths, and with each that may be a spec all that is under it."""
         below = {f"{path}/" for path in paths if not path.endswith("/") and self._may_hold(path)}
         return {*paths, *below}
+
+    def _places(self, within: Collection[str]) -> set[str]:
+        """These paths, and the specs that they may be pages of; never a folder above them, which would all be listed."""
+        above = {one for path in within for one in _above(path)}
+        return {*within, *(one for one in above if one.lower().endswith(DATA) or one in self._seen)}
 
     def _may_hold(self, path: str) -> bool:
         """Whether a file of this name may be a spec."""
@@ -134,15 +140,18 @@ class SpecSource:
 
     def _note_gone(self, path: str, before: _Seen | None, after: _Seen) -> None:
         """Pages that an edit of their spec took out were taken out on purpose: the guard of deletes is for what vanishes."""
-        if before is None or before.contents is None or after.contents is None or after.contents.problem:
+        good = before.good if before else ()
+        if after.contents is None or after.contents.problem:
+            after.good = good
             return
-        for page in before.contents.pages:
+        after.good = after.contents.pages
+        for page in good:
             self._removed[f"{path}/{page.path}"] = after.revision
 
     def _remove(self, path: str, revision: str) -> None:
         """A spec that was deleted on purpose takes its pages along."""
         seen = self._seen.pop(path, None)
-        for page in seen.contents.pages if seen and seen.contents else ():
+        for page in seen.good if seen else ():
             self._removed[f"{path}/{page.path}"] = revision
 
     async def _look(self, path: str, content: bytes) -> Contents | None:
@@ -173,11 +182,8 @@ class SpecSource:
         )
 
 
-def _owners(path: str) -> Iterator[str]:
-    """A path, then what it lies under, nearest first: any of them may be the spec that it is a page of."""
-    yield path
+def _above(path: str) -> Iterator[str]:
+    """What a path lies under, nearest first: any of them may be the spec that it is a page of."""
     parts = path.rstrip("/").split("/")
-    if path.endswith("/"):
-        yield "/".join(parts)
-    for end in range(len(parts) - 1, 0, -1):
+    for end in range(len(parts) - (not path.endswith("/")), 0, -1):
         yield "/".join(parts[:end])

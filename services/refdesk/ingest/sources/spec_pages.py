@@ -13,6 +13,8 @@ from refdesk.openapi.pages import SpecPages
 
 MAX_TEXT_BYTES = 32 * 1024 * 1024
 """Of compressed page texts that one source keeps; beyond it the specs that were asked for least lately are made anew when asked."""
+MAX_KEPT = 1_000
+"""Specs of which it is remembered what they hold."""
 Expand = Callable[[bytes], Awaitable[SpecPages]]
 
 
@@ -89,7 +91,3 @@ class SpecShelf:
 
     def _drop(self, texts: dict[str, bytes]) -> None:
         self._text_bytes -= sum(map(len, texts.values()))
-
-
-MAX_KEPT = 1_000
-"""Specs of which it is remembered what they hold."""
