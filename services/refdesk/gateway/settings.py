@@ -37,9 +37,7 @@ class GatewaySettings(BaseModel):
         "",
         description="Where gateways keep what was given in a session: nats://HOST:PORT,HOST:PORT, or tls://; empty: each for itself.",
     )
-    nats: NatsSettings = Field(
-        default_factory=NatsSettings, description="How to be let in to the server of sessions_url."
-    )
+    nats: NatsSettings = Field(default_factory=NatsSettings)
     calls_per_minute: int = Field(
         600, ge=0, description="Calls that a key may make a minute, where it says nothing of its own; 0: any number."
     )

@@ -66,17 +66,15 @@ class Library:
         return found[0]
 
     async def find_section(self, project: docstore_api.Project, given: str) -> tuple[Outline, OutlineSection] | None:
-        """The section of an id or its beginning, with its document; a document without headings is its own section.
+        """The section of an id or its beginning, with its document.
 
         Raises: InvalidArgument naming the paths that a beginning fits.
         """
         candidate = await self._resolve(project, docstore_api.ID_KIND_SECTION, given)
-        if candidate is None:
-            candidate = await self._resolve(project, docstore_api.ID_KIND_DOCUMENT, given)
         found = await self.read(project, ids=[candidate.document_id]) if candidate else []
         if not found or candidate is None:
             return None
-        section = find_section(found[0], candidate.section_id or candidate.document_id)
+        section = find_section(found[0], candidate.section_id)
         return (found[0], section) if section else None
 
     async def _resolve(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from refdesk import ids
@@ -32,7 +31,7 @@ class OutlineSection:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """A document and its sections, in order of the text. Where it has no heading, it is its one section, by its own id."""
+    """A document and its sections, in order of the text. What stands above the first heading is one too, under the document's title."""
 
     document_id: str
     path: str
@@ -40,15 +39,10 @@ class Outline:
     summary: str
     sections: tuple[OutlineSection, ...]
 
-    def section_at(self, place: int) -> OutlineSection:
-        """The innermost section that holds a character; before the first heading: the first section."""
-        inside = [section for section in self.sections if section.start <= place < section.end]
-        return inside[-1] if inside else self.sections[0]
-
 
 def outline(document: docstore_api.Document) -> Outline:
     """The document's sections. `document` comes with its text."""
-    sections = tuple(_sections(document)) or (_whole(document),)
+    sections = (*_opening(document), *_sections(document))
     summary = document.summary or first_sentence(_HEADING.sub("", document.text, count=1))
     return Outline(document.document_id, document.path, document.title, " ".join(summary.split()), sections)
 
@@ -102,22 +96,16 @@ def _section(document_id: str, section: docstore_api.Section, text: str, next_st
     )
 
 
-def _whole(document: docstore_api.Document) -> OutlineSection:
-    text = document.text.strip("\n")
-    return OutlineSection(
-        document.document_id, document.title, first_sentence(text), text, text, 0, len(document.text) + 1
-    )
+def _opening(document: docstore_api.Document) -> list[OutlineSection]:
+    """What stands above the first heading; all of it where there is none."""
+    end = min((section.start for section in document.sections), default=len(document.text) + 1)
+    text = document.text[:end].strip("\n")
+    if document.sections and not text.strip():
+        return []
+    name = ids.section_id(document.document_id, (), 0)
+    return [OutlineSection(name, document.title, first_sentence(text), text, text, 0, end)]
 
 
 def find_section(outline: Outline, section_id: str) -> OutlineSection | None:
     """The section of a whole id."""
     return next((section for section in outline.sections if section.section_id == section_id), None)
-
-
-def top_sections(sections: Sequence[OutlineSection]) -> list[OutlineSection]:
-    """Those that stand in no other of them."""
-    return [
-        one
-        for one in sections
-        if not any(other is not one and other.start <= one.start and one.end <= other.end for other in sections)
-    ]

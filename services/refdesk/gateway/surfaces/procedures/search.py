@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.gateway.surfaces.interface import ToolAnswer
 from refdesk.gateway.surfaces.procedures import wording
 from refdesk.gateway.surfaces.procedures.library import Library
-from refdesk.gateway.surfaces.procedures.outline import Outline, OutlineSection, estimate_tokens, top_sections
+from refdesk.gateway.surfaces.procedures.outline import Outline, OutlineSection, estimate_tokens
 from refdesk.gateway.surfaces.procedures.relevance import Relevance, Relevant
 from refdesk.gateway.surfaces.procedures.tools import LEFTOVERS, MOST_DOCUMENTS, SEARCH_TOKENS, WHOLE_TOKENS
 
 SECTIONS_OF_A_LARGE_DOCUMENT = 2
+CUT = "(cut here: the section is longer; get_section with its id reads on)"
 
 
 @dataclass
 class _Budget:
     left: int
-    parts: list[str] = field(default_factory=list)
 
     def take(self, parts: Sequence[str]) -> bool:
         """Adds all of the parts or none."""
@@ -27,8 +27,13 @@ class _Budget:
         if tokens > self.left:
             return False
         self.left -= tokens
-        self.parts += parts
         return True
+
+    def take_beginning(self, part: str) -> str:
+        """As much of a section as there is room for, whole lines where they are not long; it ends with what to do for the rest."""
+        share = self.left / estimate_tokens(part)
+        self.left = 0
+        return f"{part[: int(len(part) * share) - len(CUT)].rsplit(chr(10), 1)[0]}\n\n{CUT}"
 
 
 class SearchInstructions:
@@ -57,58 +62,47 @@ def choose(outlines: Sequence[Outline], found: Relevant) -> tuple[list[str], lis
     """The sections to show, as text, and the documents that are not among them, both the best first.
 
     A small document comes whole; of a large one the best two sections that matched, and more of them where few documents matched and there
-    is room. The first section comes in any case.
+    is room. The first section comes in any case, cut where it must be.
     """
     budget, left = _Budget(SEARCH_TOKENS), []
-    extra: list[tuple[Outline, list[OutlineSection], int]] = []
+    extra: list[tuple[list[str], list[str]]] = []
     groups: list[list[str]] = []
     for outline in outlines:
         parts = wording.write_document(outline)
-        matched = _matched(outline, found)
         if len(groups) == MOST_DOCUMENTS:
             left.append(outline)
         elif sum(map(estimate_tokens, parts)) <= WHOLE_TOKENS and budget.take(parts):
             groups.append(parts)
-        elif taken := _take_best(outline, matched, budget, is_first=not groups):
-            extra.append((outline, [one for one in matched if one not in taken], len(groups)))
-            groups.append([wording.write_section(outline, one) for one in taken])
+        elif matched := _write_matched(outline, found):
+            taken = [part for part in matched[:SECTIONS_OF_A_LARGE_DOCUMENT] if budget.take([part])]
+            if taken or not groups:
+                groups.append(taken or [budget.take_beginning(matched[0])])
+                extra.append((groups[-1], matched[SECTIONS_OF_A_LARGE_DOCUMENT:]))
+            else:
+                left.append(outline)
         else:
             left.append(outline)
-    for outline, rest, place in extra:
-        for section in rest:
-            part = wording.write_section(outline, section)
-            if not budget.take([part]):
-                break
-            groups[place].append(part)
+    for group, rest in extra:
+        group += [part for part in rest if budget.take([part])]
     return [part for group in groups for part in group], left
 
 
-def _matched(outline: Outline, found: Relevant) -> list[OutlineSection]:
-    """The sections of the document's hits, the best first; none stands in another."""
+def _write_matched(outline: Outline, found: Relevant) -> list[str]:
+    """The sections of the document's hits, the best first; none stands in what another one shows."""
     hits = [chunk for chunk in found.chunks if chunk.document_id == outline.document_id]
-    sections = [section for chunk in hits if (section := _section_of(outline, chunk))]
-    tops = top_sections(list(dict.fromkeys(sections)))
-    return [section for section in dict.fromkeys(sections) if section in tops]
+    sections = list(dict.fromkeys(_section_of(outline, chunk) for chunk in hits))
+    whole = [section for section in sections if estimate_tokens(section.text) <= WHOLE_TOKENS]
+    shown = [one for one in sections if not any(_holds(other, one) for other in whole)]
+    return [wording.write_section(outline, one, whole=one in whole or not one.own.strip()) for one in shown]
 
 
-def _section_of(outline: Outline, chunk: docstore_api.HydratedChunk) -> OutlineSection | None:
+def _holds(outer: OutlineSection, inner: OutlineSection) -> bool:
+    return outer is not inner and outer.start <= inner.start and inner.end <= outer.end
+
+
+def _section_of(outline: Outline, chunk: docstore_api.HydratedChunk) -> OutlineSection:
     """By its breadcrumb's last heading, and of equal ones the one that holds its text."""
     title = chunk.breadcrumb[-1] if chunk.breadcrumb else ""
     alike = [section for section in outline.sections if section.title == title]
     first_line = chunk.text.strip().split("\n", 1)[0]
     return next((one for one in alike if first_line in one.text), alike[0] if alike else outline.sections[0])
-
-
-def _take_best(
-    outline: Outline, matched: Sequence[OutlineSection], budget: _Budget, *, is_first: bool
-) -> list[OutlineSection]:
-    taken: list[OutlineSection] = []
-    for section in matched:
-        if len(taken) == SECTIONS_OF_A_LARGE_DOCUMENT:
-            break
-        if budget.take([wording.write_section(outline, section)]):
-            taken.append(section)
-    if not taken and is_first and matched:
-        budget.left = 0
-        taken.append(matched[0])
-    return taken
