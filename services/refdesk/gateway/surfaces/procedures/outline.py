@@ -13,7 +13,10 @@ SUMMARY_CHARACTERS = 160
 CHARACTERS_PER_TOKEN = 4
 _HEADING = re.compile(r"\s*(?:#{1,6}[ \t]+[^\n]*|[^\n]+\n(?:=+|-+)[ \t]*)(?:\n|$)")
 _SENTENCE = re.compile(r".+?(?:[.!?](?=\s|$)|[。！？]|$)", re.DOTALL)
-_MARKS = re.compile(r"[*_`#>|]+|!?\[([^\]]*)\]\([^)]*\)")
+_LINE_MARK = re.compile(r"^\s*(?:>\s*)*(?:(?:#{1,6}|[-*+]|\d{1,9}[.)])(?=\s|$))?")
+"""Of a quotation, heading or item."""
+_MARKS = re.compile(r"[*`]+|(?<!\w)_+|_+(?!\w)|!?\[([^\]]*)\]\([^)]*\)")
+"""Of emphasis, code and links; an underscore within a name stays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,7 @@ def first_sentence(text: str) -> str:
     """The first sentence of a text in Markdown, without marks, on one line; cut at a word where it is long."""
     for block in text.split("\n\n"):
         lines = [line for line in block.strip().splitlines() if not line.lstrip().startswith(("#", "|", "```", "~~~"))]
-        plain = " ".join(_MARKS.sub(r"\1", " ".join(lines)).split())
+        plain = " ".join(_MARKS.sub(r"\1", " ".join(_LINE_MARK.sub("", line) for line in lines)).split())
         if not plain:
             continue
         found = _SENTENCE.match(plain)
