@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
+
 import pytest
 
+from fakes.events import MemoryEvents
 from fakes.source import FakeSource
 from refdesk.api.docstore.v1 import docstore_pb2 as pb
 from refdesk.errors import Unavailable
+from refdesk.ingest.following import Follower
 from refdesk.ingest.parse_child import parse_document
 from refdesk.ingest.parsing import ParseTask
 from refdesk.ingest.records import Generation, Origin
 from refdesk.ingest.scan import Known, compare
 from refdesk.ingest.sources import spec_pages
-from refdesk.ingest.sources.interface import SPEC, DocumentUnreadable, Listing, RawDocument, Stated
+from refdesk.ingest.sources.interface import SPEC, DocumentUnreadable, Listing, RawDocument, Skipped, Stated
 from refdesk.ingest.sources.openapi import SpecSource
 from refdesk.openapi.pages import SpecPages, make_pages
 from refdesk.projects import SourceSettings
@@ -214,6 +218,39 @@ async def test_a_parser_that_cannot_work_is_an_outage_and_makes_no_spec_a_bad_on
         await source.list()
     with pytest.raises(Unavailable):
         await source.read(PAGES[0])
+
+
+class Records:
+    """Records of everything that a source listed at some moment."""
+
+    def __init__(self, revisions: Mapping[str, str]) -> None:
+        self._known = {path: Known(revision, "") for path, revision in revisions.items()}
+
+    async def known(self, paths: Collection[str] | None) -> Mapping[str, Known]:
+        return {path: known for path, known in self._known.items() if paths is None or path in paths}
+
+    async def reported(self) -> Collection[str]:
+        return []
+
+    async def report(self, skipped: Sequence[Skipped], cleared: Sequence[str]) -> None:
+        return
+
+
+@pytest.mark.anyio
+async def test_a_hint_at_a_spec_announces_the_pages_that_differ_and_those_that_are_gone(shelf: Shelf) -> None:
+    events = MemoryEvents()
+    settings = SourceSettings(name="shop", path="/", type="api")
+    records = Records(await shelf.revisions())
+    follower = Follower("p", settings, shelf.source, events, records, covering=shelf.source.covering)
+    shelf.files.write("api/shop.yaml", LESS.replace("List", "List all"))
+    assert await follower.hint(["api/shop.yaml"]) == 4
+    said = {(event.path, event.type.name) for event in events.published}
+    assert said == {
+        ("api/shop.yaml", "CHANGED"),
+        (PAGES[0], "CHANGED"),
+        (PAGES[1], "DELETED"),
+        (PAGES[2], "CHANGED"),
+    }
 
 
 def test_a_folder_of_an_api_takes_specs_where_nothing_else_is_declared() -> None:

@@ -105,7 +105,7 @@ HOSTILE = {
     "a control character": (b"openapi: 3.0.0\na: \x00", "not valid YAML"),
     "half of it": (b"openapi: 3.0.0\npaths: {a: [", "not valid YAML"),
     "half of json": (b'{"openapi": "3.0.0", "paths": {', "not valid JSON: line 1"),
-    "a version to come": (b"openapi: 4.0.0", "of version 4.0.0; 2.0, 3.0 and 3.1 are read"),
+    "a version to come": (b"openapi: 4.0.0", "of version 4.0.0; 2.0 and 3.0 to 3.2 are read"),
     "a large file": (b"openapi: 3.0.0\n" + b"#" * 17_000_000, "at most 16,777,216 are read"),
 }
 

@@ -74,7 +74,7 @@ class GatewayService:
             DocsSurface(docstore, core, catalog, tokens, settings.search_max_result_chars, beside_site=beside)
             for beside in (False, True)
         )
-        site = SiteSurface(docstore, core, catalog, tokens, settings.public_url)
+        self._site = site = SiteSurface(docstore, core, catalog, tokens, settings.public_url)
         connector = ConnectorSurface(docstore, core, catalog, tokens, settings.public_url)
         notes = NotesSurface(docstore, core, catalog, tokens)
         procedures = ProceduresSurface(docstore, core, catalog, sessions)
@@ -148,6 +148,7 @@ class GatewayService:
         for task in tasks[1:]:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await self._site.close()
         await self._call_log.close()
         await self._sessions.close()
 

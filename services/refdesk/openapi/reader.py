@@ -10,6 +10,7 @@ from refdesk.errors import InvalidArgument
 from refdesk.openapi.yaml_text import MAX_DEPTH, MAX_DIGITS, MAX_NODES, read_yaml
 
 MAX_BYTES = 16 * 1024 * 1024
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _KEY = re.compile(rb"""(?:^|\n)\xef?\xbb?\xbf?(?:openapi|swagger)[ \t]*:|["'](?:openapi|swagger)["']\s*:""")
 
 
@@ -35,7 +36,7 @@ def read_spec(content: bytes) -> dict[str, Any]:
         raise NoSpec("it is no OpenAPI spec: it has no openapi or swagger with a version at its top")
     version = version_of(root)
     if not re.fullmatch(r"2\.0|3\.[012](\.\d+)?(-.{1,20})?", version):
-        raise InvalidArgument(f"it is of version {version[:20]}; 2.0, 3.0 and 3.1 are read")
+        raise InvalidArgument(f"it is of version {version[:20]}; 2.0 and 3.0 to 3.2 are read")
     return root
 
 
@@ -54,6 +55,8 @@ def _read_json(text: str) -> Any:
     except RecursionError:
         raise InvalidArgument(f"it is nested more than {MAX_DEPTH} deep") from None
     _check(root)
+    if _SURROGATE.search(text):  # halves of characters, which no text may hold; whole pairs are characters by now
+        root = json.loads(json.dumps(root, ensure_ascii=False).encode("utf-8", "replace"))
     return root
 
 

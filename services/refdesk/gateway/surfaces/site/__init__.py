@@ -8,6 +8,7 @@ from typing import Any
 
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.api.docstore.v1.docstore_protocol import Docstore
+from refdesk.errors import NotFound
 from refdesk.gateway.answers import SearchCore
 from refdesk.gateway.catalog import Catalog
 from refdesk.gateway.legs import mode_line
@@ -18,9 +19,11 @@ from refdesk.gateway.surfaces.site import instructions, schemas, sets, tools
 from refdesk.gateway.surfaces.site.contents import SetContents
 from refdesk.gateway.surfaces.site.fetching import Pages
 from refdesk.gateway.surfaces.site.search import PageSearch
+from refdesk.gateway.surfaces.site.slicing import DIFF, SpecSlices, asked_part
 from refdesk.gateway.surfaces.site.specs import Specs
 from refdesk.gateway.tokens import TokenCounter
 
+NO_SPEC = "no OpenAPI spec is kept for this set"
 Run = Callable[[docstore_api.Project, Mapping[str, Any], str], Awaitable[ToolAnswer]]
 
 
@@ -39,6 +42,7 @@ class SiteSurface(WithoutResources):
         self._search = PageSearch(core, catalog)
         self._pages = Pages(docstore, tokens)
         self._specs = Specs(docstore)
+        self._slices = SpecSlices(tokens)
         self._definitions = [tool.definition(structured=True) for tool in tools.TOOLS]
         self._runs: Mapping[str, Run] = {
             tools.GET_SITE_OVERVIEW.name: self._tell(sets.describe_site),
@@ -72,6 +76,10 @@ class SiteSurface(WithoutResources):
     async def instructions(self, project: docstore_api.Project | None) -> str:
         """The opening move and which sets there are."""
         return instructions.compose(project)
+
+    async def close(self) -> None:
+        """Ends what it runs beside this process."""
+        await self._slices.close()
 
     def _tell(self, describe: Callable[[docstore_api.Project], Mapping[str, Any]]) -> Run:
         async def run(project: docstore_api.Project, _: Mapping[str, Any], __: str) -> ToolAnswer:
@@ -109,16 +117,35 @@ class SiteSurface(WithoutResources):
             return _answer({**nothing, "error": "this is no API set"}, 0)
         document = await self._specs.find(project, source.name)
         if document is None:
-            return _answer({**nothing, "error": "no OpenAPI spec is kept for this set"}, 0)
+            return _answer({**nothing, "error": NO_SPEC}, 0)
         resource = {
             "pageId": document.document_id,
             "path": f"/{document.path}",
             "url": document.url or page_url(base_url, project.slug, document.path),
             "title": document.title,
             "setId": source.name,
-            "content": document.text,
         }
-        return _answer(resource, 1)
+        try:
+            content = await self._part(project, document, arguments)
+        except NotFound as error:
+            return _answer({**resource, "url": "", "error": error.message}, 0)
+        return _answer({**resource, "content": content}, 1)
+
+    async def _part(
+        self, project: docstore_api.Project, document: docstore_api.Document, arguments: Mapping[str, Any]
+    ) -> str:
+        """The spec whole, or what is asked of it. Raises: InvalidArgument; NotFound, also for a set to compare with; Unavailable."""
+        asked = asked_part(arguments)
+        if asked is None:
+            return document.text
+        kind, name = asked
+        older = ""
+        if kind == DIFF:
+            found = await self._specs.find(project, sets.find_set(project, name).name)
+            if found is None:
+                raise NotFound(f"diff: {NO_SPEC}")
+            older = found.text
+        return await self._slices.cut(project.model_id, kind, name, document.text, older, arguments["max_tokens"])
 
 
 def _pages(resources: list[dict[str, Any]]) -> ToolAnswer:

@@ -100,10 +100,20 @@ GET_OPENAPI_SPEC = Tool(
     "get_openapi_spec",
     "Get an OpenAPI spec",
     "The whole openapi.yaml of one API set. It is LARGE: for a single operation use search_api and get_pages_by_path "
-    "instead; this is for generating a client or comparing versions.",
-    (Argument("setId", TEXT, SET_ID, required=True, least=1, most=200),),
+    "instead; this is for generating a client or comparing versions. With operation or schema: that part alone, a spec "
+    "by itself with all that it refers to. With diff: what has changed since the spec of another set.",
+    (
+        Argument("setId", TEXT, SET_ID, required=True, least=1, most=200),
+        Argument("operation", TEXT, "One operation: GET /users/{id}, or its operationId.", least=1, most=600),
+        Argument("schema", TEXT, "One schema by its name.", least=1, most=200),
+        Argument("diff", TEXT, "Id of the older set to compare with.", least=1, most=200),
+        Argument(
+            "max_tokens", INTEGER, "Most tokens of a part or a comparison; what does not fit is named.", False, 500,
+            MOST_TOKENS, default=MOST_TOKENS,
+        ),
+    ),
     schemas.DOC_RESOURCE,
-)
+)  # fmt: skip
 
 TOOLS = (
     GET_SITE_OVERVIEW,
