@@ -44,7 +44,7 @@ SIDE_BY_SIDE = 4
 GATEWAYS = ("gateway-0", "gateway-1", "gateway-2")
 SERVICES = ("docstore", "embedder", "search", "ingest")
 ADDRESS = "/mcp/default/procedures"
-READY_SECONDS = 90.0
+READY_SECONDS = 120.0
 PAGES = {
     "tone.md": "# Tone\n\nWrite as you would speak.\n\n## Greetings\n\nUse the customer's first name.\n",
     "refunds.md": "# Refunds\n\nA refund needs the lead's word.\n\n## Enterprise\n\nAsk the account manager first.\n",
@@ -134,7 +134,7 @@ def _wait_until_whole(gateway: DeskProcess) -> None:
             text = "".join(part["text"] for part in answer["content"])
             if all(title in text.rpartition("---")[2] for title in ("Tone", "Refunds", "Keys")) and PINS_HEADER in text:
                 return
-    raise AssertionError(f"{gateway.url} is not ready")
+    raise AssertionError(f"{gateway.url} is not ready: see the logs in {gateway.data}")
 
 
 @contextlib.asynccontextmanager
