@@ -264,3 +264,20 @@ async def test_a_chunk_that_no_head_lists_is_left_out_near_and_far(docstore: Doc
     asked = [name_chunk(name_document("g/a.md"), line) for line in ("gone\n", "one\n")]
     request = pb.HydrateChunksRequest(project=PROJECT, generation=GENERATION, chunk_ids=asked)
     assert [each.text for each in (await docstore.hydrate_chunks(request)).chunks] == ["one\n"]
+
+
+async def test_ids_are_resolved_by_prefix_and_a_query_of_no_kind_is_refused(docstore: Docstore) -> None:
+    document = make_record("guide/a.md")
+    await put(docstore, document)
+    query = pb.IdQuery(kind=pb.ID_KIND_DOCUMENT, prefix=document.document_id[:8])
+    nothing = pb.IdQuery(kind=pb.ID_KIND_SECTION, prefix="no hex")
+    found = await docstore.resolve_ids(pb.ResolveIdsRequest(project=PROJECT, queries=[query, nothing]))
+    assert [[one.path for one in item.candidates] for item in found.items] == [["guide/a.md"], []]
+    for wrong in (
+        pb.ResolveIdsRequest(queries=[query]),
+        pb.ResolveIdsRequest(project=PROJECT),
+        pb.ResolveIdsRequest(project=PROJECT, queries=[query] * 65),
+        pb.ResolveIdsRequest(project=PROJECT, queries=[pb.IdQuery(prefix="0123")]),
+    ):
+        with pytest.raises(InvalidArgument):
+            await docstore.resolve_ids(wrong)
