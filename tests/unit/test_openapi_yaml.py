@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from refdesk.errors import InvalidArgument
@@ -56,6 +57,9 @@ _TREES = st.recursive(
 )
 
 
+_ONLY_NUMBERS_OF_1_2 = re.compile(r"""(?<!['"])\b[0-9.]*[0-9][0-9.]*[eE][-+]?[0-9]+\b|\b0o[0-7]+\b""")
+
+
 @given(_TREES)
 def test_json_is_read_as_json_reads_it(tree: Any) -> None:
     assert read_yaml(json.dumps({"a": tree})) == json.loads(json.dumps({"a": tree}))
@@ -63,8 +67,9 @@ def test_json_is_read_as_json_reads_it(tree: Any) -> None:
 
 @given(_TREES)
 def test_what_another_writer_wrote_is_read_back(tree: Any) -> None:
-    """PyYAML writes YAML 1.1, which quotes more than 1.2 needs, and never less for these values."""
+    """PyYAML writes YAML 1.1, which quotes more than 1.2 needs, and less only for texts such as 1e5 and 0o7: no numbers to it."""
     written = yaml.safe_dump({"a": tree}, allow_unicode=True, default_flow_style=False)
+    assume(not _ONLY_NUMBERS_OF_1_2.search(written))
     assert read_yaml(written) == {"a": tree}
 
 

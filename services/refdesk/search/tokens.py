@@ -125,7 +125,9 @@ def fold(word: str) -> str:
     """Lower case, without the accents that a reader may leave out."""
     if word.isascii():
         return word.lower()
-    decomposed = unicodedata.normalize("NFKD", word.lower())
+    decomposed = unicodedata.normalize(
+        "NFKD", word.lower()
+    ).lower()  # again: a mathematical A becomes a plain one only here
     return unicodedata.normalize("NFC", _STRIPPED_MARKS.sub("", decomposed)).replace("ı", "i").replace("ß", "ss")
 
 
