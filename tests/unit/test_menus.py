@@ -11,9 +11,9 @@ import pytest
 from fakes.desk import PROJECT, SOURCE, FakeDesk
 from refdesk.api.docstore.v1 import docstore_pb2 as pb
 from refdesk.errors import InvalidArgument
-from refdesk.ingest.changes import read_globs
 from refdesk.ingest.menus import Menus
 from refdesk.ingest.sources.folder import FolderSource
+from refdesk.ingest.sources.rules import read_globs
 from refdesk.projects import SourceSettings
 
 pytestmark = pytest.mark.anyio

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from refdesk.desk import ADMIN_KEY
 from refdesk.errors import Unauthenticated
 from refdesk.gateway.callers import Callers
 from refdesk.keys import make_key
+from refdesk.secret_files import make_once
 
 LEAST_CHARACTERS = 32
 log = structlog.get_logger()
@@ -49,12 +49,7 @@ class Admins:
 def ensure_admin_key(data: Path) -> Path:
     """The file with the admin's secret of a data folder, made where there is none, readable by its owner alone."""
     path = data / ADMIN_KEY
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return path
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(f"{make_key()}\n")
+    make_once(path, f"{make_key()}\n")
     return path
 
 

@@ -59,6 +59,11 @@ class Question:
         return self.legs or [AskedLeg(kind, self.text) for kind in LEG_KINDS[self.mode]]
 
 
+def embedded_share(stats: docstore_api.GetStatsResponse) -> float:
+    """Of the documents that are to have vectors, those that have them; 1 where none is to have any."""
+    return stats.embedded_count / stats.embeddable_count if stats.embeddable_count else 1.0
+
+
 @dataclass(frozen=True, slots=True)
 class Result:
     """One chunk of an answer; `score` is its fused score, `cosine` None where it has no vector or meaning was not searched."""

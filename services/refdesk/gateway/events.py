@@ -51,8 +51,7 @@ class EventsEndpoint:
     async def receive(self, request: Request) -> Response:
         """Answers one request. Raises: RefdeskError, for the request as a whole."""
         project = request.path_params["project"]
-        if not self._origins.allows_host(request.headers.get("host", "")):
-            raise errors.PermissionDenied("this server does not answer to that Host header")
+        self._origins.check_host(request.headers.get("host", ""))
         if not self._origins.allows_origin(request.headers.get("origin", "")):
             raise errors.PermissionDenied("pages from that Origin may not call this server")
         await self._allow(request, project)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.api.docstore.v1.docstore_protocol import Docstore
@@ -13,7 +13,8 @@ from refdesk.api.embedder.v1.embedder_protocol import Embedder
 from refdesk.api.search.v1 import search_pb2 as search_api
 from refdesk.api.search.v1.search_protocol import Search
 from refdesk.errors import InvalidArgument
-from refdesk.gateway.answers import Question, SearchCore
+from refdesk.gateway.answers import Question, SearchCore, embedded_share
+from refdesk.gateway.bodies import read_body
 from refdesk.gateway.catalog import Catalog
 from refdesk.gateway.explaining import explain, why_not
 from refdesk.gateway.profiles import CONNECTOR, DOCS, NOTES, PROCEDURES, SITE
@@ -84,12 +85,7 @@ class Explanations:
 
 def read(body: bytes) -> Asked:
     """What a body asks for. Raises: InvalidArgument naming the field."""
-    try:
-        asked = Asked.model_validate_json(body)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the body"
-        raise InvalidArgument(f"{where}: {first['msg'][:200].lower()}") from None
+    asked = read_body(Asked, body)
     if bool(asked.query) == bool(asked.searches) or (asked.searches and asked.surface != NOTES.name):
         raise InvalidArgument("query: give a query, or for the surface notes searches, one of the two")
     return asked
@@ -109,5 +105,5 @@ def _question(project: docstore_api.Project, asked: Asked, stats: docstore_api.G
             "collections": asked.sources,
         }
         return replace(make_question(project, stats, arguments, read_legs(arguments)), filter=wanted)
-    share = stats.embedded_count / stats.embeddable_count if stats.embeddable_count else 1.0
+    share = embedded_share(stats)
     return Question(project, asked.query, asked.limit, wanted, PROFILES[asked.surface], asked.mode, share)

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import AsyncIterator
 from dataclasses import asdict
 from typing import Any
 
-from google.protobuf.json_format import MessageToDict
-from google.protobuf.message import Message
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -23,6 +20,7 @@ from refdesk.api.ingest.v1 import ingest_pb2
 from refdesk.api.ingest.v1.ingest_protocol import Ingest
 from refdesk.gateway.admins import Admins
 from refdesk.gateway.backup import pack, read_backup, restore_backup, unpack
+from refdesk.gateway.bodies import json_response, plain
 from refdesk.gateway.comparing import Comparison
 from refdesk.gateway.explanations import Explanations
 from refdesk.gateway.failures import problem_body, problem_headers, status_code
@@ -55,7 +53,7 @@ def build_operator(
 
     async def read_status(_: Request) -> Response:
         projects = (await docstore.list_projects(docstore_pb2.ListProjectsRequest())).projects
-        return _json({"projects": [await _project_status(docstore, ingest, project) for project in projects]})
+        return json_response({"projects": [await _project_status(docstore, ingest, project) for project in projects]})
 
     async def sync_source(request: Request) -> Response:
         confirm = request.query_params.get("confirm_deletes", "") == "true"
@@ -64,14 +62,14 @@ def build_operator(
                 project=request.path_params["project"], source=request.path_params["source"], confirm_deletes=confirm
             )
         )
-        return _json(_plain(answer))
+        return json_response(plain(answer))
 
     async def reconcile_project(request: Request) -> Response:
         project = request.path_params["project"]
-        return _json(_plain(await ingest.reconcile_project(ingest_pb2.ReconcileProjectRequest(project=project))))
+        return json_response(plain(await ingest.reconcile_project(ingest_pb2.ReconcileProjectRequest(project=project))))
 
     async def explain(request: Request) -> Response:
-        return _json(await explanations.run(request.path_params["project"], await request.body()))
+        return json_response(await explanations.run(request.path_params["project"], await request.body()))
 
     async def send_backup(_: Request) -> Response:
         return StreamingResponse(_packed(docstore), media_type="application/octet-stream")
@@ -80,7 +78,7 @@ def build_operator(
         done = await restore_backup(docstore, unpack(request.stream()))
         for project in sorted(done.projects):
             await _reconcile(ingest, project)
-        return _json({**asdict(done), "projects": sorted(done.projects)})
+        return json_response({**asdict(done), "projects": sorted(done.projects)})
 
     routes = [
         Route(f"{PREFIX}/status", read_status),
@@ -149,20 +147,12 @@ async def _project_status(docstore: Docstore, ingest: Ingest, project: docstore_
         "project": project.slug,
         "model": project.model_id,
         "generation": project.live_generation,
-        "generations": _plain(generations)["generations"],
-        "stats": _plain(stats),
-        "ingest": _plain(status),
-        "reports": [_plain(report) for report in reports.reports],
+        "generations": plain(generations)["generations"],
+        "stats": plain(stats),
+        "ingest": plain(status),
+        "reports": [plain(report) for report in reports.reports],
         "report_count": reports.report_count,
     }
-
-
-def _plain(message: Message) -> dict[str, Any]:
-    return MessageToDict(message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True)
-
-
-def _json(value: Any) -> Response:
-    return Response(json.dumps(value) + "\n", media_type="application/json")
 
 
 def _problem(error: errors.RefdeskError) -> Response:

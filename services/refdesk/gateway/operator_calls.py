@@ -16,6 +16,7 @@ from starlette.routing import Route
 from refdesk.api.docstore.v1 import docstore_pb2 as pb
 from refdesk.api.docstore.v1.docstore_protocol import Docstore
 from refdesk.errors import InvalidArgument
+from refdesk.gateway.bodies import json_response
 
 SELECTIONS = {
     "calls": pb.CALL_SELECTION_UNSPECIFIED,
@@ -46,7 +47,7 @@ def call_routes(docstore: Docstore, prefix: str) -> list[Route]:
         body: dict[str, Any] = {"calls": [MessageToDict(call, preserving_proto_field_name=True) for call in calls]}
         if what != "calls":
             body["counts"] = count(calls, _searched_for if what == "zero-results" else _attempt)
-        return Response(json.dumps(body) + "\n", media_type="application/json")
+        return json_response(body)
 
     return [Route(f"{prefix}/projects/{{project}}/log/{{what}}", read), Route(f"{prefix}/log/denied", read)]
 

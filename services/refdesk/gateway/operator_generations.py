@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from google.protobuf.json_format import MessageToDict
-from google.protobuf.message import Message
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -16,6 +14,7 @@ from starlette.routing import Route
 from refdesk.api.ingest.v1 import ingest_pb2 as pb
 from refdesk.api.ingest.v1.ingest_protocol import Ingest
 from refdesk.errors import InvalidArgument
+from refdesk.gateway.bodies import json_response, plain
 from refdesk.gateway.comparing import Compared, Comparison
 
 MOST_CHUNKERS = 1_000_000
@@ -25,7 +24,7 @@ def generation_routes(ingest: Ingest, comparison: Comparison, prefix: str) -> li
     """Below `<prefix>/projects/{project}/generations`."""
 
     async def list_all(request: Request) -> Response:
-        return _answer(await ingest.list_generations(pb.ListGenerationsRequest(project=_project(request))))
+        return json_response(plain(await ingest.list_generations(pb.ListGenerationsRequest(project=_project(request)))))
 
     async def build(request: Request) -> Response:
         asked = request.query_params
@@ -35,23 +34,25 @@ def generation_routes(ingest: Ingest, comparison: Comparison, prefix: str) -> li
             chunker_version=_read_number(asked.get("chunker", "") or "0"),
             hold_switch=asked.get("hold", "") == "true",
         )
-        return _answer(await ingest.build_generation(wanted))
+        return json_response(plain(await ingest.build_generation(wanted)))
 
     async def switch(request: Request) -> Response:
         wanted = pb.SwitchGenerationRequest(project=_project(request), generation=_generation(request))
-        return _answer(await ingest.switch_generation(wanted))
+        return json_response(plain(await ingest.switch_generation(wanted)))
 
     async def roll_back(request: Request) -> Response:
-        return _answer(await ingest.roll_back_generation(pb.RollBackGenerationRequest(project=_project(request))))
+        return json_response(
+            plain(await ingest.roll_back_generation(pb.RollBackGenerationRequest(project=_project(request))))
+        )
 
     async def drop(request: Request) -> Response:
         wanted = pb.DropGenerationRequest(project=_project(request), generation=_generation(request))
-        return _answer(await ingest.drop_generation(wanted))
+        return json_response(plain(await ingest.drop_generation(wanted)))
 
     async def compare(request: Request) -> Response:
         questions = _read_questions(await request.body())
         live, other, compared = await comparison.run(_project(request), _generation(request), questions)
-        return _json({"live": live, "other": other, "questions": [_describe(one) for one in compared]})
+        return json_response({"live": live, "other": other, "questions": [_describe(one) for one in compared]})
 
     folder = f"{prefix}/projects/{{project}}/generations"
     posts = {"switch": switch, "rollback": roll_back, "drop": drop, "compare": compare}
@@ -88,12 +89,3 @@ def _read_questions(body: bytes) -> Sequence[str]:
 
 def _describe(compared: Compared) -> dict[str, Any]:
     return {**asdict(compared), "overlap": compared.overlap}
-
-
-def _answer(message: Message) -> Response:
-    plain = MessageToDict(message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True)
-    return _json(plain)
-
-
-def _json(value: Any) -> Response:
-    return Response(json.dumps(value) + "\n", media_type="application/json")

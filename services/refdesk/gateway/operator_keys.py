@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -15,13 +14,13 @@ from starlette.routing import Route
 from refdesk import errors
 from refdesk.api.docstore.v1 import docstore_pb2 as pb
 from refdesk.api.docstore.v1.docstore_protocol import Docstore
+from refdesk.gateway.bodies import json_response, read_body
 from refdesk.gateway.callers import SCOPES
 from refdesk.keys import Key, make_key, rotate, secret_of
 from refdesk.projects import SURFACES
 
 DAY_SECONDS = 86_400
 ATTEMPTS = 5
-Model = TypeVar("Model", bound=BaseModel)
 Change = Callable[[pb.AccessKey], pb.AccessKey]
 
 
@@ -51,23 +50,23 @@ def key_routes(docstore: Docstore, prefix: str) -> list[Route]:
 
     async def list_keys(_: Request) -> Response:
         found = await docstore.list_keys(pb.ListKeysRequest())
-        return _json({"keys": [describe(key) for key in found.keys]})
+        return json_response({"keys": [describe(key) for key in found.keys]})
 
     async def create_key(request: Request) -> Response:
-        wanted = _read(NewKey, await request.body())
+        wanted = read_body(NewKey, await request.body() or b"{}")
         await _check(docstore, wanted)
         key = make_key()
         known = await docstore.put_key(pb.PutKeyRequest(key=_record(wanted, key)))
-        return _json({**describe(known.key), "key": str(key)}, 201)
+        return json_response({**describe(known.key), "key": str(key)}, 201)
 
     async def rotate_key(request: Request) -> Response:
-        overlap = _read(Overlap, await request.body()).overlap_seconds
+        overlap = read_body(Overlap, await request.body() or b"{}").overlap_seconds
         key = make_key(request.path_params["key_id"])
         known = await _change(docstore, key.key_id, lambda was: rotate(was, key, _now(), overlap * 1000))
-        return _json({**describe(known), "key": str(key)})
+        return json_response({**describe(known), "key": str(key)})
 
     async def revoke_key(request: Request) -> Response:
-        return _json(describe(await _change(docstore, request.path_params["key_id"], _revoked)))
+        return json_response(describe(await _change(docstore, request.path_params["key_id"], _revoked)))
 
     return [
         Route(f"{prefix}/keys", list_keys),
@@ -146,18 +145,5 @@ def _revoked(key: pb.AccessKey) -> pb.AccessKey:
     return revoked
 
 
-def _read(model: type[Model], body: bytes) -> Model:
-    try:
-        return model.model_validate_json(body or b"{}")
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "the body"
-        raise errors.InvalidArgument(f"{where}: {first['msg'][:200].lower()}") from None
-
-
 def _now() -> int:
     return time.time_ns() // 1_000_000
-
-
-def _json(value: Any, status: int = 200) -> Response:
-    return Response(json.dumps(value) + "\n", status, media_type="application/json")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
+from refdesk.errors import PermissionDenied
+
 LOOPBACK_NAMES = ("127.0.0.1", "[::1]", "localhost")
 
 
@@ -23,6 +25,11 @@ class Origins:
         """Whether a Host header names this server; an allowed name without a port fits any port."""
         host = host.lower()
         return self._any_host or host in self._hosts or _without_port(host) in self._hosts
+
+    def check_host(self, host: str) -> None:
+        """Raises: PermissionDenied for a Host header that is not answered."""
+        if not self.allows_host(host):
+            raise PermissionDenied("this server does not answer to that Host header")
 
     def allows_origin(self, origin: str) -> bool:
         """Whether a page from there may call; no Origin header ("") is no page."""

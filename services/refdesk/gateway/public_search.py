@@ -5,9 +5,7 @@ It is off unless a project declares it, and then finds what is published and not
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Mapping
 from typing import Any
 
 from starlette.requests import Request
@@ -20,7 +18,6 @@ from refdesk.gateway.arguments import INTEGER, TEXT, TEXTS, Argument, Tool
 from refdesk.gateway.call_log import CallLog
 from refdesk.gateway.catalog import Catalog
 from refdesk.gateway.failures import problem_body, problem_headers, status_code
-from refdesk.gateway.legs import mode_line
 from refdesk.gateway.origins import Origins
 from refdesk.gateway.rates import Rates
 from refdesk.gateway.surfaces.interface import Caller, ToolAnswer
@@ -75,17 +72,16 @@ class PublicSearch:
         headers = {"Vary": "Origin", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
         try:
             with deadline.limit(self._deadline_seconds):
-                if not self._origins.allows_host(request.headers.get("host", "")):
-                    raise errors.PermissionDenied("this server does not answer to that Host header")
+                self._origins.check_host(request.headers.get("host", ""))
                 project = await self._find(request.path_params["project"])
                 headers |= _allow(request.headers.get("origin", ""), project)
                 if request.method == "OPTIONS":
                     return Response(status_code=204, headers=headers)
-                found = await self._answer(request, project)
+                told = await self._answer(request, project)
         except errors.RefdeskError as error:
             headers |= problem_headers(error)
             return Response(problem_body(error), status_code(error), headers, media_type=PROBLEM)
-        return Response(json.dumps(found, ensure_ascii=False), headers=headers, media_type="application/json")
+        return Response(told.text, headers=headers, media_type="application/json")
 
     async def _find(self, slug: str) -> docstore_api.Project:
         project = (await self._catalog.projects()).get(slug)
@@ -93,7 +89,7 @@ class PublicSearch:
             raise errors.NotFound("no search is served here")
         return project
 
-    async def _answer(self, request: Request, project: docstore_api.Project) -> Mapping[str, Any]:
+    async def _answer(self, request: Request, project: docstore_api.Project) -> ToolAnswer:
         started = time.perf_counter()
         given = _parameters(request)
         read = QUERY.read(given)
@@ -101,12 +97,10 @@ class PublicSearch:
         arguments = {"query": read["q"], "mode": read["mode"], "limit": read["limit"], "pageTypeIds": read["set"]}
         base_url = self._public_url or str(request.base_url)
         async with self._admission:
-            found, answer = await self._search.find(project, "", arguments, base_url)
-        degraded = mode_line(answer.mode, answer.absent) if answer and answer.has_failed_leg else ""
-        told = ToolAnswer("", found, answer.mode if answer else "", degraded, len(found["results"]))
+            told = await self._search.find(project, "", arguments, base_url)
         elapsed_seconds = time.perf_counter() - started
         self._call_log.note_call(project.slug, SURFACE, QUERY.name, given, Caller(), elapsed_seconds, told, "")
-        return found
+        return told
 
 
 def _parameters(request: Request) -> dict[str, Any]:

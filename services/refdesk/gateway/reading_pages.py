@@ -16,7 +16,7 @@ from starlette.responses import Response
 
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.api.docstore.v1.docstore_protocol import Docstore
-from refdesk.errors import InvalidArgument, NotFound, PermissionDenied
+from refdesk.errors import InvalidArgument, NotFound
 from refdesk.gateway.callers import Callers
 from refdesk.gateway.catalog import Catalog
 from refdesk.gateway.origins import Origins
@@ -63,8 +63,7 @@ class ReadingPages:
     async def serve(self, request: Request) -> Response:
         """The page. Raises: NotFound, in the same words whatever it is that is not there; Unauthenticated; Unavailable."""
         slug = request.path_params["project"]
-        if not self._origins.allows_host(request.headers.get("host", "")):
-            raise PermissionDenied("this server does not answer to that Host header")
+        self._origins.check_host(request.headers.get("host", ""))
         with deadline.limit(self._deadline_seconds):
             try:
                 await self._callers.allow(request.headers.get("authorization", ""), docstore_api.KEY_SCOPE_READ, slug)

@@ -70,15 +70,18 @@ class GatewayService:
         )
         tokens = TokenCounter(embedder, settings.count_seconds)
         core = SearchCore(docstore, search, catalog)
+        self._site = site = SiteSurface(docstore, core, catalog, tokens, settings.public_url)
         docs, beside_site = (
             DocsSurface(docstore, core, catalog, tokens, settings.search_max_result_chars, beside_site=beside)
             for beside in (False, True)
         )
-        self._site = site = SiteSurface(docstore, core, catalog, tokens, settings.public_url)
-        connector = ConnectorSurface(docstore, core, catalog, tokens, settings.public_url)
-        notes = NotesSurface(docstore, core, catalog, tokens)
-        procedures = ProceduresSurface(docstore, core, catalog, sessions)
-        served = (docs, site, procedures, notes, connector)
+        served = (
+            docs,
+            site,
+            ProceduresSurface(docstore, core, catalog, sessions),
+            NotesSurface(docstore, core, catalog, tokens),
+            ConnectorSurface(docstore, core, catalog, tokens, settings.public_url),
+        )
         surfaces = SurfaceTable({surface.name: surface for surface in served}, beside_site)
         targets = Targets(catalog, surfaces, structured_output=settings.structured_output)
         self._call_log = CallLog(docstore)
@@ -88,18 +91,6 @@ class GatewayService:
         async def allow(request: Request, project: str) -> None:
             await callers.allow(request.headers.get("authorization", ""), docstore_api.KEY_SCOPE_PUBLISH, project)
 
-        origins = Origins(settings.allowed_hosts, settings.allowed_origins, any_host=settings.answers_any_host)
-        pages = ReadingPages(docstore, catalog, callers, origins, settings.deadline_seconds)
-        public = PublicSearch(
-            catalog,
-            PageSearch(core, catalog),
-            origins,
-            self._endpoint.admission,
-            self._call_log,
-            calls_per_minute=settings.calls_per_minute,
-            deadline_seconds=settings.deadline_seconds,
-            public_url=settings.public_url,
-        )
         self._events = EventsEndpoint(settings, docstore, ingest, allow=allow)
         self._check = ReadinessCheck(catalog, search)
         self._readiness = STARTING
@@ -110,13 +101,29 @@ class GatewayService:
             self._endpoint,
             self.readiness,
             serve_metrics=settings.serve_metrics,
-            routes=[
-                Route(EVENTS_PATH, self._events.receive, methods=["POST"]),
-                Route(PAGES_PATH, pages.serve, methods=["GET"]),
-                Route(PUBLIC_SEARCH_PATH, public.serve, methods=["GET", "OPTIONS"]),
-            ],
+            routes=self._routes(settings, docstore, catalog, core),
         )
         self._app = Door(app, self._endpoint.admission.refuse_when_full)
+
+    def _routes(self, settings: GatewaySettings, docstore: Docstore, catalog: Catalog, core: SearchCore) -> list[Route]:
+        """What is served beside MCP."""
+        origins = Origins(settings.allowed_hosts, settings.allowed_origins, any_host=settings.answers_any_host)
+        pages = ReadingPages(docstore, catalog, self.callers, origins, settings.deadline_seconds)
+        public = PublicSearch(
+            catalog,
+            PageSearch(core, catalog),
+            origins,
+            self._endpoint.admission,
+            self._call_log,
+            calls_per_minute=settings.calls_per_minute,
+            deadline_seconds=settings.deadline_seconds,
+            public_url=settings.public_url,
+        )
+        return [
+            Route(EVENTS_PATH, self._events.receive, methods=["POST"]),
+            Route(PAGES_PATH, pages.serve, methods=["GET"]),
+            Route(PUBLIC_SEARCH_PATH, public.serve, methods=["GET", "OPTIONS"]),
+        ]
 
     @property
     def app(self) -> ASGIApp:

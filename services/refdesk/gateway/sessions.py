@@ -11,7 +11,6 @@ import binascii
 import contextlib
 import hashlib
 import json
-import os
 import secrets
 import time
 from collections import OrderedDict
@@ -23,6 +22,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from refdesk.errors import InvalidArgument, Unavailable
+from refdesk.secret_files import make_once
 
 KEY_BYTES, NONCE_BYTES, RANDOM_BYTES = 32, 12, 12
 NAME_CHARACTERS = 60
@@ -172,21 +172,12 @@ def ensure_key(file: Path) -> str:
 
     Raises: InvalidArgument where it cannot be made.
     """
-    made = file.with_name(f"{file.name}.{secrets.token_hex(4)}")
     try:
-        if not file.exists():
-            file.parent.mkdir(parents=True, exist_ok=True)
-            with os.fdopen(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as writing:
-                writing.write(secrets.token_hex(KEY_BYTES))
-            with contextlib.suppress(FileExistsError):  # another process was quicker
-                os.link(made, file)
+        make_once(file, secrets.token_hex(KEY_BYTES))
     except OSError as error:
         raise InvalidArgument(
             f"a key for session ids cannot be kept in {file}: {error.strerror}; set gateway.session_key_file"
         ) from None
-    finally:
-        with contextlib.suppress(OSError):
-            made.unlink()
     return str(file)
 
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
 from enum import Enum
 
-from pathspec import GitIgnoreSpec
-
 from refdesk import ids
-from refdesk.errors import InvalidArgument
 from refdesk.ingest.records import Origin
 from refdesk.ingest.sources.interface import DocumentSource
+from refdesk.ingest.sources.rules import read_globs
 from refdesk.projects import SourceSettings
 
 
@@ -80,14 +77,3 @@ def origin_of(project: str, settings: SourceSettings, path: str) -> Origin:
         pushed=settings.kind == "push",
         held_back=path == settings.navigation or read_globs(settings.unpublished).match_file(path),
     )
-
-
-@functools.lru_cache(maxsize=1024)
-def read_globs(patterns: tuple[str, ...]) -> GitIgnoreSpec:
-    """What the globs match. Raises: InvalidArgument for one that cannot be read."""
-    try:
-        return GitIgnoreSpec.from_lines(patterns)
-    except ValueError:
-        raise InvalidArgument(
-            f"a glob cannot be read among: {', '.join(patterns)}; write it as in .gitignore"
-        ) from None

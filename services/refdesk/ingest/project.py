@@ -11,7 +11,7 @@ from refdesk.api.docstore.v1.docstore_protocol import Docstore
 from refdesk.api.ingest.v1 import ingest_pb2 as pb
 from refdesk.api.search.v1.search_protocol import Search
 from refdesk.ingest.catalog import Catalog
-from refdesk.ingest.changes import Change, Ending, Followed, Outcome, read_globs
+from refdesk.ingest.changes import Change, Ending, Followed, Outcome
 from refdesk.ingest.embedding import Embedding
 from refdesk.ingest.events.interface import Events
 from refdesk.ingest.following import Follower
@@ -31,6 +31,7 @@ from refdesk.ingest.sources.interface import DocumentSource
 from refdesk.ingest.sources.openapi import SpecSource
 from refdesk.ingest.sources.push import PushSource
 from refdesk.ingest.sources.raw_reader import RawReader
+from refdesk.ingest.sources.rules import read_globs
 from refdesk.ingest.stores import Stores
 from refdesk.ingest.supervision import OUTAGE
 from refdesk.ingest.vectors import Vectors
@@ -73,10 +74,7 @@ class ProjectWork:
         self._catalog = catalog
         self._stores = stores = Stores(slug, docstore, search, settings.call_seconds)
         generations = functools.partial(catalog.generations, slug)
-        sources = {
-            source.name: Followed(source, open_source(source, stores, settings.call_seconds, parsers))
-            for source in declared.sources
-        }
+        sources = self._open_sources(parsers)
         self.vectors = Vectors(stores, embedding, generations, self._correct, settings, loads)
         self.publisher = Publisher(stores, sources, parsers, generations, behind=self.vectors)
         self.growth = Growth(stores, parsers, generations, changed=self.vectors.kick)
@@ -100,26 +98,32 @@ class ProjectWork:
             changed=self.vectors.kick,
             purge_days=settings.purge_days,
         )
-        limit = DeleteLimit(share=settings.delete_share)
-        for source in declared.sources:
-            read_globs(source.unpublished)  # a glob that cannot be read is said at the start
         self.menus = Menus(
             stores,
             {source.name: source for source in declared.sources},
             lambda source: open_source(source, stores, settings.call_seconds),
         )
-        self.followers = {
-            name: Follower(
-                slug,
-                one.settings,
-                one.reader,
-                events,
-                SourceRecords(stores, name),
-                limit=limit,
-                covering=one.reader.covering if isinstance(one.reader, SpecSource) else set,
-            )
-            for name, one in sources.items()
+        self.followers = {name: self._follow(one, events) for name, one in sources.items()}
+
+    def _open_sources(self, parsers: Parsers) -> Mapping[str, Followed]:
+        """Raises: InvalidArgument for a glob that cannot be read."""
+        for source in self.declared.sources:
+            read_globs(source.unpublished)
+        return {
+            source.name: Followed(source, open_source(source, self._stores, self._settings.call_seconds, parsers))
+            for source in self.declared.sources
         }
+
+    def _follow(self, source: Followed, events: Events) -> Follower:
+        return Follower(
+            self.slug,
+            source.settings,
+            source.reader,
+            events,
+            SourceRecords(self._stores, source.settings.name),
+            limit=DeleteLimit(share=self._settings.delete_share),
+            covering=source.reader.covering if isinstance(source.reader, SpecSource) else set,
+        )
 
     async def _correct(self, changes: Sequence[Change]) -> Sequence[Outcome]:
         """Publishes documents again with a corrected scale of token counts; those whose source has nothing usable from stored text."""

@@ -11,10 +11,11 @@ import structlog
 from nats.aio.client import Client
 from nats.errors import Error
 from nats.js import JetStreamContext
-from nats.js.api import DiscardPolicy, RetentionPolicy, StorageType, StreamConfig
+from nats.js.api import DiscardPolicy, StreamConfig
 from nats.js.errors import BadRequestError, BucketNotFoundError, KeyWrongLastSequenceError
 from nats.js.kv import KeyValue
 
+from refdesk.engines.nats import buckets
 from refdesk.engines.nats.access import Names, check, connect_options, read_servers, way_in
 from refdesk.engines.nats.connecting import open_client
 from refdesk.engines.nats.settings import NatsSettings
@@ -124,25 +125,16 @@ class Marks:
 
 
 def bucket_config(bucket: str, keep_seconds: float, replicas: int) -> StreamConfig:
-    """What the bucket is; where it is lost it is made anew, which harms nobody."""
-    return StreamConfig(
-        name=f"KV_{bucket}",
-        description="What was given in which session.",
-        subjects=[f"$KV.{bucket}.>"],
-        retention=RetentionPolicy.LIMITS,
-        storage=StorageType.FILE,
-        discard=DiscardPolicy.OLD,
+    """What the bucket is."""
+    return buckets.bucket_config(
+        bucket,
+        "What was given in which session.",
+        keep_seconds=keep_seconds,
         max_bytes=MAX_BYTES,
-        max_age=keep_seconds,
-        max_msgs_per_subject=1,
-        num_replicas=replicas,
-        duplicate_window=min(keep_seconds, 120.0),
-        allow_rollup_hdrs=True,
-        deny_delete=True,
-        allow_direct=False,
+        discard=DiscardPolicy.OLD,
+        replicas=replicas,
     )
 
 
 async def _soon(asking: Awaitable[Value]) -> Value:
-    async with asyncio.timeout(CALL_SECONDS):
-        return await asking
+    return await buckets.within(CALL_SECONDS, asking)

@@ -52,10 +52,11 @@ class SurfaceTable:
         both = {"docs", "site"} <= set(names)
         surfaces = [self._beside_site if both and name == "docs" else self._surfaces[name] for name in names]
         whole = Combined("+".join(names) if names != self.names else ALL, surfaces)
-        valid = [tool["name"] for tool in whole.definitions(structured=False)]
         for name in only:
-            if name not in valid:
-                raise InvalidArgument(f'no tool "{name[:NAMED_CHARACTERS]}" to trim to; valid: {", ".join(valid)}')
+            if name not in whole.tools:
+                raise InvalidArgument(
+                    f'no tool "{name[:NAMED_CHARACTERS]}" to trim to; valid: {", ".join(whole.tools)}'
+                )
         return Combined(whole.name, surfaces, only) if only else whole
 
 
@@ -68,15 +69,25 @@ class Combined:
     def __init__(self, name: str, surfaces: Sequence[Surface], only: Sequence[str] = ()) -> None:
         self.name = name
         self._surfaces = surfaces
-        self._only = only
+        self._owners: dict[str, Surface] = {}
+        for surface in surfaces:
+            for tool in surface.definitions(structured=False):
+                if not only or tool["name"] in only:
+                    self._owners.setdefault(tool["name"], surface)
+
+    @property
+    def tools(self) -> Collection[str]:
+        """The names of its tools, in their order."""
+        return self._owners.keys()
 
     def definitions(self, *, structured: bool) -> list[dict[str, Any]]:
         """Always in the same order."""
-        found: dict[str, dict[str, Any]] = {}
-        for surface in self._surfaces:
-            for tool in surface.definitions(structured=structured or surface.always_structured):
-                found.setdefault(tool["name"], tool)
-        return [tool for name, tool in found.items() if not self._only or name in self._only]
+        return [
+            tool
+            for surface in self._surfaces
+            for tool in surface.definitions(structured=structured or surface.always_structured)
+            if self._owners.get(tool["name"]) is surface
+        ]
 
     async def call(
         self, project: docstore_api.Project, tool: str, arguments: Mapping[str, Any] | None, caller: Caller
@@ -85,15 +96,12 @@ class Combined:
 
         Raises: UnknownTool; what the tool raises.
         """
-        names = [one["name"] for one in self.definitions(structured=False)]
-        if tool not in names:
+        if tool not in self._owners:
             shown = " ".join(tool.split())[:NAMED_CHARACTERS]
-            raise UnknownTool(f'no tool "{shown}"; valid: {", ".join(names)}')
-        for surface in self._surfaces:
-            if any(one["name"] == tool for one in surface.definitions(structured=False)):
-                answer = await surface.call(project, tool, arguments, caller)
-                return replace(answer, always_structured=surface.always_structured)
-        raise UnknownTool(f"no tool {tool[:NAMED_CHARACTERS]}")
+            raise UnknownTool(f'no tool "{shown}"; valid: {", ".join(self._owners)}')
+        surface = self._owners[tool]
+        answer = await surface.call(project, tool, arguments, caller)
+        return replace(answer, always_structured=surface.always_structured)
 
     async def instructions(self, project: docstore_api.Project | None) -> str:
         """Those of each surface, as far as they fit; of the rest the names of their tools."""

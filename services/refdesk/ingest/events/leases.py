@@ -17,10 +17,11 @@ from typing import TypeVar
 import structlog
 from nats.errors import Error
 from nats.js import JetStreamContext
-from nats.js.api import DiscardPolicy, RetentionPolicy, StorageType, StreamConfig
+from nats.js.api import DiscardPolicy, StreamConfig
 from nats.js.errors import BucketNotFoundError, KeyNotFoundError, KeyWrongLastSequenceError
 from nats.js.kv import KeyValue
 
+from refdesk.engines.nats import buckets
 from refdesk.errors import RefdeskError
 from refdesk.ingest import metrics
 from refdesk.ingest.events.interface import Lease
@@ -169,25 +170,16 @@ class Leases:
 
 
 def bucket_config(replicas: int = 1) -> StreamConfig:
-    """The bucket that leases are kept in; where it is lost it is made anew, which harms nobody."""
-    return StreamConfig(
-        name=f"KV_{BUCKET}",
-        description="Which ingest process follows which source.",
-        subjects=[f"$KV.{BUCKET}.>"],
-        retention=RetentionPolicy.LIMITS,
-        storage=StorageType.FILE,
-        discard=DiscardPolicy.NEW,
+    """The bucket that leases are kept in."""
+    return buckets.bucket_config(
+        BUCKET,
+        "Which ingest process follows which source.",
+        keep_seconds=LEASE_SECONDS,
         max_bytes=4 * 1024 * 1024,
-        max_age=LEASE_SECONDS,
-        max_msgs_per_subject=1,
-        num_replicas=replicas,
-        duplicate_window=LEASE_SECONDS,
-        allow_rollup_hdrs=True,
-        deny_delete=True,
-        allow_direct=False,
+        discard=DiscardPolicy.NEW,
+        replicas=replicas,
     )
 
 
 async def _soon(asking: Awaitable[Value]) -> Value:
-    async with asyncio.timeout(CALL_SECONDS):
-        return await asking
+    return await buckets.within(CALL_SECONDS, asking)

@@ -8,6 +8,7 @@ pattern of `include` names such a part itself.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 from pathspec import GitIgnoreSpec
@@ -19,9 +20,11 @@ class PathRules:
     """The include and exclude globs of one source. Raises: InvalidArgument for a glob that cannot be read."""
 
     def __init__(self, include: Sequence[str], exclude: Sequence[str]) -> None:
-        self._include = _read(include)
-        self._include_hidden = _read([pattern for pattern in include if any(map(_is_left_out, pattern.split("/")))])
-        self._exclude = _read(exclude)
+        self._include = read_globs(tuple(include))
+        self._include_hidden = read_globs(
+            tuple(pattern for pattern in include if any(map(_is_left_out, pattern.split("/"))))
+        )
+        self._exclude = read_globs(tuple(exclude))
 
     def take(self, path: str) -> bool:
         """Whether a file at this path is a document."""
@@ -42,7 +45,9 @@ def _is_left_out(name: str) -> bool:
     return name == "node_modules" or (name.startswith(".") and name not in (".", ".."))
 
 
-def _read(patterns: Sequence[str]) -> GitIgnoreSpec:
+@functools.lru_cache(maxsize=1024)
+def read_globs(patterns: tuple[str, ...]) -> GitIgnoreSpec:
+    """What the globs match. Raises: InvalidArgument for one that cannot be read."""
     try:
         return GitIgnoreSpec.from_lines(patterns)
     except ValueError:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from refdesk.api.docstore.v1 import docstore_pb2 as pb
-from refdesk.docstore.engines.opensearch.changing import Change, change_documents
-from refdesk.docstore.engines.opensearch.rows import decode, encode
+from refdesk.docstore.engines.opensearch.revisions import put_on_revision
+from refdesk.docstore.engines.opensearch.rows import decode
 from refdesk.engines.opensearch.client import OpenSearchClient
-from refdesk.engines.opensearch.reading import MAX_HITS, Hit, get_many, search_hits
-from refdesk.errors import InvalidArgument
+from refdesk.engines.opensearch.reading import MAX_HITS, get_many, search_hits
 
 
 async def get_project(client: OpenSearchClient, alias: str, slug: str) -> pb.Project | None:
@@ -27,19 +26,4 @@ async def put_project(
     client: OpenSearchClient, alias: str, project: pb.Project, expected_revision: int
 ) -> pb.Project | None:
     """The project as it is now, or None where it has another revision. Raises: InvalidArgument; Unavailable."""
-    written = pb.Project()
-    written.CopyFrom(project)
-    written.revision = expected_revision + 1
-    is_expected = False
-
-    def decide(_: str, standing: Hit | None) -> Change | None:
-        nonlocal is_expected
-        is_expected = (standing.source["revision"] if standing else 0) == expected_revision
-        if not is_expected:
-            return None
-        blob = encode(written.SerializeToString())
-        return Change({"slug": written.slug, "revision": written.revision, "project": blob})
-
-    if await change_documents(client, alias, [project.slug], decide, only=["revision"]):
-        raise InvalidArgument(f"project {project.slug} cannot be kept by OpenSearch")
-    return written if is_expected else None
+    return await put_on_revision(client, alias, project, expected_revision, name="slug", what="project")

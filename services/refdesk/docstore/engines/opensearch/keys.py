@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from refdesk.api.docstore.v1 import docstore_pb2 as pb
-from refdesk.docstore.engines.opensearch.changing import Change, change_documents
-from refdesk.docstore.engines.opensearch.rows import decode, encode
+from refdesk.docstore.engines.opensearch.revisions import put_on_revision
+from refdesk.docstore.engines.opensearch.rows import decode
 from refdesk.engines.opensearch.client import OpenSearchClient
-from refdesk.engines.opensearch.reading import MAX_HITS, Hit, get_many, search_hits
-from refdesk.errors import InvalidArgument
+from refdesk.engines.opensearch.reading import MAX_HITS, get_many, search_hits
 
 
 async def get_keys(client: OpenSearchClient, alias: str, key_ids: Sequence[str]) -> list[pb.AccessKey | None]:
@@ -34,19 +33,4 @@ async def put_key(
     client: OpenSearchClient, alias: str, key: pb.AccessKey, expected_revision: int
 ) -> pb.AccessKey | None:
     """The key as it is now, or None where it has another revision. Raises: InvalidArgument; Unavailable."""
-    written = pb.AccessKey()
-    written.CopyFrom(key)
-    written.revision = expected_revision + 1
-    is_expected = False
-
-    def decide(_: str, standing: Hit | None) -> Change | None:
-        nonlocal is_expected
-        is_expected = (standing.source["revision"] if standing else 0) == expected_revision
-        if not is_expected:
-            return None
-        blob = encode(written.SerializeToString())
-        return Change({"key_id": written.key_id, "revision": written.revision, "key": blob})
-
-    if await change_documents(client, alias, [key.key_id], decide, only=["revision"]):
-        raise InvalidArgument(f"key {key.key_id} cannot be kept by OpenSearch")
-    return written if is_expected else None
+    return await put_on_revision(client, alias, key, expected_revision, name="key_id", what="key")

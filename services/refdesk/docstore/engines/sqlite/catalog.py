@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 from refdesk.api.docstore.v1 import docstore_pb2 as pb
+from refdesk.docstore.engines.sqlite.revisions import put_on_revision
 
 
 def get_project(connection: sqlite3.Connection, slug: str) -> pb.Project | None:
@@ -23,14 +24,4 @@ def list_projects(connection: sqlite3.Connection) -> list[pb.Project]:
 
 def put_project(connection: sqlite3.Connection, project: pb.Project, expected_revision: int) -> pb.Project | None:
     """The project as it is now, or None where it has another revision."""
-    found = connection.execute("SELECT revision FROM projects WHERE slug = ?", (project.slug,)).fetchone()
-    if (found[0] if found else 0) != expected_revision:
-        return None
-    written = pb.Project()
-    written.CopyFrom(project)
-    written.revision = expected_revision + 1
-    connection.execute(
-        "INSERT OR REPLACE INTO projects (slug, revision, project) VALUES (?, ?, ?)",
-        (project.slug, written.revision, written.SerializeToString()),
-    )
-    return written
+    return put_on_revision(connection, "projects", project, expected_revision, name="slug", what="project")

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from refdesk.api.docstore.v1 import docstore_pb2 as pb
+from refdesk.docstore.engines.sqlite.revisions import put_on_revision
 
 
 def get_keys(connection: sqlite3.Connection, key_ids: Sequence[str]) -> list[pb.AccessKey | None]:
@@ -24,14 +25,4 @@ def list_keys(connection: sqlite3.Connection) -> list[pb.AccessKey]:
 
 def put_key(connection: sqlite3.Connection, key: pb.AccessKey, expected_revision: int) -> pb.AccessKey | None:
     """The key as it is now, or None where it has another revision."""
-    found = connection.execute("SELECT revision FROM access_keys WHERE key_id = ?", (key.key_id,)).fetchone()
-    if (found[0] if found else 0) != expected_revision:
-        return None
-    written = pb.AccessKey()
-    written.CopyFrom(key)
-    written.revision = expected_revision + 1
-    connection.execute(
-        "INSERT OR REPLACE INTO access_keys (key_id, revision, key) VALUES (?, ?, ?)",
-        (key.key_id, written.revision, written.SerializeToString()),
-    )
-    return written
+    return put_on_revision(connection, "access_keys", key, expected_revision, name="key_id", what="key")

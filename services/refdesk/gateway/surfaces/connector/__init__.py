@@ -11,7 +11,7 @@ from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.api.docstore.v1.docstore_protocol import Docstore
 from refdesk.api.search.v1 import search_pb2 as search_api
 from refdesk.errors import InvalidArgument, NotFound
-from refdesk.gateway.answers import Question, SearchCore
+from refdesk.gateway.answers import Question, SearchCore, embedded_share
 from refdesk.gateway.catalog import Catalog
 from refdesk.gateway.legs import mode_line
 from refdesk.gateway.pages import page_url
@@ -20,8 +20,8 @@ from refdesk.gateway.surfaces.connector.tools import FETCH, MOST_TOKENS, RESULTS
 from refdesk.gateway.surfaces.docs import wording
 from refdesk.gateway.surfaces.docs.cutting import Cutter
 from refdesk.gateway.surfaces.docs.reading import head_chunks, pieces_of, range_span, whole_span
-from refdesk.gateway.surfaces.docs.wording import TITLE_CHARACTERS, one_line, quoted
-from refdesk.gateway.surfaces.interface import Caller, ToolAnswer, UnknownTool, WithoutResources
+from refdesk.gateway.surfaces.docs.wording import TITLE_CHARACTERS, one_line, quoted, unknown_tool
+from refdesk.gateway.surfaces.interface import Caller, ToolAnswer, WithoutResources
 from refdesk.gateway.tokens import TokenCounter
 
 INSTRUCTIONS = (
@@ -65,7 +65,7 @@ class ConnectorSurface(WithoutResources):
             return await self._search(project, SEARCH.read(arguments)["query"], base_url)
         if tool == FETCH.name:
             return await self._fetch(project, FETCH.read(arguments)["id"], base_url)
-        raise UnknownTool(f"no tool {quoted(one_line(tool, 60))}; valid: {', '.join(one.name for one in TOOLS)}")
+        raise unknown_tool(tool, (one.name for one in TOOLS))
 
     async def instructions(self, project: docstore_api.Project | None) -> str:
         """How the two go together."""
@@ -78,7 +78,7 @@ class ConnectorSurface(WithoutResources):
             raise InvalidArgument(other)
         if not stats.document_count:
             return _answer({"results": []}, 0)
-        share = stats.embedded_count / stats.embeddable_count if stats.embeddable_count else 1.0
+        share = embedded_share(stats)
         question = Question(project, query, RESULTS, search_api.Filter(), CONNECTOR, embedded_share=share)
         try:
             answer = await self._core.answer(question)

@@ -7,7 +7,6 @@ from typing import Any
 
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.api.docstore.v1.docstore_protocol import Docstore
-from refdesk.errors import InvalidArgument
 from refdesk.gateway.answers import SearchCore
 from refdesk.gateway.arguments import check_text
 from refdesk.gateway.catalog import Catalog
@@ -17,8 +16,9 @@ from refdesk.gateway.surfaces.docs.document import ReadDocument
 from refdesk.gateway.surfaces.docs.search import SearchDocs
 from refdesk.gateway.surfaces.docs.tools import COMBINED_SEARCH, LIST_TOPICS, MOST_TOKENS, READ_DOCUMENT, SEARCH_DOCS
 from refdesk.gateway.surfaces.docs.topics import ListTopics
-from refdesk.gateway.surfaces.docs.wording import one_line, quoted
-from refdesk.gateway.surfaces.interface import Caller, Page, ToolAnswer, UnknownTool
+from refdesk.gateway.surfaces.docs.wording import unknown_tool
+from refdesk.gateway.surfaces.interface import Caller, Page, ToolAnswer
+from refdesk.gateway.surfaces.listing import list_page
 from refdesk.gateway.tokens import TokenCounter
 
 
@@ -65,7 +65,7 @@ class DocsSurface:
         Raises: UnknownTool; NotFound for a path or heading that does not exist; InvalidArgument; Unavailable and the like.
         """
         if tool not in self._tools:
-            raise UnknownTool(f"no tool {quoted(one_line(tool, 60))}; valid: {', '.join(self._tools)}")
+            raise unknown_tool(tool, self._tools)
         definition, run = self._tools[tool]
         return await run(project, definition.read(arguments))
 
@@ -80,17 +80,7 @@ class DocsSurface:
 
         Raises: InvalidArgument for a cursor of another listing; Unavailable.
         """
-        check_text("cursor", cursor)
-        request = docstore_api.ListDocumentsRequest(
-            project=project.slug,
-            generation=project.live_generation,
-            page_token=cursor,
-            page_size=resources.PAGE_SIZE,
-        )
-        try:
-            page = await self._docstore.list_documents(request)
-        except InvalidArgument:
-            raise InvalidArgument("cursor is not one of this listing: list without cursor to start again") from None
+        page = await list_page(self._docstore, project, cursor)
         return Page([resources.describe(project.slug, document) for document in page.documents], page.next_page_token)
 
     async def read_resource(self, project: docstore_api.Project, uri: str) -> str:

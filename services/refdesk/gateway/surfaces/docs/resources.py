@@ -11,7 +11,6 @@ from refdesk.gateway.surfaces.docs.wording import one_line, quoted
 from refdesk.gateway.surfaces.interface import MIME_TYPE
 
 SCHEME = "contextator"
-PAGE_SIZE = 200
 
 
 def resource_uri(project: str, path: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.api.search.v1 import search_pb2 as search_api
 from refdesk.errors import InvalidArgument, NotFound
-from refdesk.gateway.answers import Answer, Question, Result, SearchCore
+from refdesk.gateway.answers import Answer, Question, Result, SearchCore, embedded_share
 from refdesk.gateway.catalog import Catalog
 from refdesk.gateway.legs import WHY, mode_line
 from refdesk.gateway.packing import Excerpt, Packed, pack, split_heading
@@ -48,7 +48,7 @@ class SearchDocs:
             _filter(arguments),
             DOCS,
             MODES[arguments.get("mode") or "hybrid"],
-            embedded_share=_embedded_share(stats),
+            embedded_share=embedded_share(stats),
         )
         try:
             answer = await self._core.answer(question)
@@ -111,10 +111,6 @@ def _filter(arguments: Mapping[str, Any]) -> search_api.Filter:
         path_prefix=(arguments["path_prefix"] or "").strip("/"),
         versions=[arguments["version"]] if arguments["version"] else [],
     )
-
-
-def _embedded_share(stats: docstore_api.GetStatsResponse) -> float:
-    return stats.embedded_count / stats.embeddable_count if stats.embeddable_count else 1.0
 
 
 def _excerpt(rank: int, result: Result) -> Excerpt:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
+from refdesk.gateway.surfaces.interface import UnknownTool
 from refdesk.generation import read_name
 
 SHOWN_KINDS = {"folder": "local"}
@@ -52,6 +53,11 @@ def listed(parts: Iterable[str], most_characters: int) -> str:
 def quoted(value: str) -> str:
     """The value as a JSON string, as it would stand in a call."""
     return json.dumps(value, ensure_ascii=False)
+
+
+def unknown_tool(tool: str, valid: Iterable[str]) -> UnknownTool:
+    """The error for a tool that a surface does not have."""
+    return UnknownTool(f"no tool {quoted(one_line(tool, 60))}; valid: {', '.join(valid)}")
 
 
 def call_text(tool: str, arguments: Iterable[tuple[str, str | int]]) -> str:

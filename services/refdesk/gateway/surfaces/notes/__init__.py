@@ -7,12 +7,13 @@ from typing import Any
 
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.api.docstore.v1.docstore_protocol import Docstore
-from refdesk.errors import InvalidArgument, NotFound
+from refdesk.errors import NotFound
 from refdesk.gateway.answers import SearchCore
 from refdesk.gateway.arguments import check_text
 from refdesk.gateway.catalog import Catalog
-from refdesk.gateway.surfaces.docs.wording import TITLE_CHARACTERS, one_line, quoted
-from refdesk.gateway.surfaces.interface import MIME_TYPE, Caller, Page, ToolAnswer, UnknownTool
+from refdesk.gateway.surfaces.docs.wording import TITLE_CHARACTERS, one_line, quoted, unknown_tool
+from refdesk.gateway.surfaces.interface import MIME_TYPE, Caller, Page, ToolAnswer
+from refdesk.gateway.surfaces.listing import list_page
 from refdesk.gateway.surfaces.notes.contexts import Contexts
 from refdesk.gateway.surfaces.notes.get import Get, MultiGet
 from refdesk.gateway.surfaces.notes.library import Library
@@ -22,8 +23,6 @@ from refdesk.gateway.surfaces.notes.status import USAGE, Status, compose_instruc
 from refdesk.gateway.surfaces.notes.tools import GET, MOST_TOKENS, MULTI_GET, QUERY, STATUS, TOOLS
 from refdesk.gateway.surfaces.notes.wording import SCHEME, resource_uri
 from refdesk.gateway.tokens import TokenCounter
-
-PAGE_SIZE = 200
 
 
 class NotesSurface:
@@ -60,7 +59,7 @@ class NotesSurface:
         Raises: UnknownTool; NotFound for a document that does not exist; InvalidArgument; Unavailable and the like.
         """
         if tool not in self._tools:
-            raise UnknownTool(f"no tool {quoted(one_line(tool, 60))}; valid: {', '.join(self._tools)}")
+            raise unknown_tool(tool, self._tools)
         definition, run = self._tools[tool]
         return await run(project, definition.read(arguments))
 
@@ -75,14 +74,7 @@ class NotesSurface:
 
         Raises: InvalidArgument for a cursor of another listing; Unavailable.
         """
-        check_text("cursor", cursor)
-        request = docstore_api.ListDocumentsRequest(
-            project=project.slug, generation=project.live_generation, page_token=cursor, page_size=PAGE_SIZE
-        )
-        try:
-            page = await self._docstore.list_documents(request)
-        except InvalidArgument:
-            raise InvalidArgument("cursor is not one of this listing: list without cursor to start again") from None
+        page = await list_page(self._docstore, project, cursor)
         contexts = Contexts(project)
         return Page([_describe(document, contexts) for document in page.documents], page.next_page_token)
 

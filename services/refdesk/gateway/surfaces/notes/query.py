@@ -9,7 +9,7 @@ from typing import Any
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.api.search.v1 import search_pb2 as search_api
 from refdesk.errors import InvalidArgument, NotFound
-from refdesk.gateway.answers import Answer, AskedLeg, Question, Result, SearchCore
+from refdesk.gateway.answers import Answer, AskedLeg, Question, Result, SearchCore, embedded_share
 from refdesk.gateway.catalog import Catalog
 from refdesk.gateway.legs import WHY, mode_line
 from refdesk.gateway.profiles import NOTES
@@ -120,7 +120,7 @@ def make_question(
         min(arguments["limit"], most),
         search_api.Filter(sources=arguments["collections"] or ()),
         replace(NOTES, kept=most * CHUNKS_PER_CANDIDATE),
-        embedded_share=stats.embedded_count / stats.embeddable_count if stats.embeddable_count else 1.0,
+        embedded_share=embedded_share(stats),
         legs=legs,
     )
 

@@ -11,8 +11,8 @@ from refdesk.errors import RefdeskError
 from refdesk.gateway.answers import SearchCore
 from refdesk.gateway.catalog import Catalog
 from refdesk.gateway.sessions import Sessions
-from refdesk.gateway.surfaces.docs.wording import one_line, quoted
-from refdesk.gateway.surfaces.interface import Caller, ToolAnswer, UnknownTool, WithoutResources
+from refdesk.gateway.surfaces.docs.wording import unknown_tool
+from refdesk.gateway.surfaces.interface import Caller, ToolAnswer, WithoutResources
 from refdesk.gateway.surfaces.procedures import wording
 from refdesk.gateway.surfaces.procedures.library import Library
 from refdesk.gateway.surfaces.procedures.outline import OutlineSection
@@ -51,12 +51,13 @@ class ProceduresSurface(WithoutResources):
         Raises: UnknownTool; NotFound for a document that does not exist; InvalidArgument; Unavailable and the like.
         """
         if tool not in self._tools:
-            raise UnknownTool(f"no tool {quoted(one_line(tool, 60))}; valid: {', '.join(self._tools)}")
+            raise unknown_tool(tool, self._tools)
         read = self._tools[tool].read(arguments)
         if tool == GET_SECTION.name:
             return await self._get_section(project, read["section_id"])
         bare = tool == GET_TOC.name and not read["document_id"] and not read["query"]
-        block = await self._pins.block(project)
+        # Without a session a search never has the block, so it is not read for one.
+        block = await self._pins.block(project) if bare or caller.session else None
         # Asked before the answer is made and noted by that: of two answers side by side one has the block.
         due = block if block and await self._pins.due(project, caller, block, bare_toc=bare) else None
         try:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.api.search.v1 import search_pb2 as search_api
-from refdesk.gateway.answers import Question, SearchCore
+from refdesk.gateway.answers import Question, SearchCore, embedded_share
 from refdesk.gateway.catalog import Catalog
 from refdesk.gateway.legs import mode_line
 from refdesk.gateway.profiles import PROCEDURES
@@ -42,7 +42,7 @@ class Relevance:
     async def search(self, project: docstore_api.Project, plan: str) -> Relevant:
         """What fits a plan. Raises: InvalidArgument where nothing in it can be searched for; Unavailable."""
         stats = await self._catalog.stats(project)
-        share = stats.embedded_count / stats.embeddable_count if stats.embeddable_count else 1.0
+        share = embedded_share(stats)
         question = Question(project, plan, SECTIONS, search_api.Filter(), PROCEDURES, embedded_share=share)
         answer = await self._core.answer(question)
         chunks = tuple(result.chunk for result in answer.results) if answer.is_good else ()

@@ -11,10 +11,9 @@ from refdesk.api.docstore.v1.docstore_protocol import Docstore
 from refdesk.errors import NotFound
 from refdesk.gateway.answers import SearchCore
 from refdesk.gateway.catalog import Catalog
-from refdesk.gateway.legs import mode_line
 from refdesk.gateway.pages import page_url
-from refdesk.gateway.surfaces.docs.wording import one_line, quoted
-from refdesk.gateway.surfaces.interface import Caller, ToolAnswer, UnknownTool, WithoutResources
+from refdesk.gateway.surfaces.docs.wording import unknown_tool
+from refdesk.gateway.surfaces.interface import Caller, ToolAnswer, WithoutResources
 from refdesk.gateway.surfaces.site import instructions, schemas, sets, tools
 from refdesk.gateway.surfaces.site.contents import SetContents
 from refdesk.gateway.surfaces.site.fetching import Pages
@@ -69,7 +68,7 @@ class SiteSurface(WithoutResources):
         Raises: UnknownTool; NotFound for a set that does not exist; InvalidArgument; Unavailable and the like.
         """
         if tool not in self._tools:
-            raise UnknownTool(f"no tool {quoted(one_line(tool, 60))}; valid: {', '.join(self._tools)}")
+            raise unknown_tool(tool, self._tools)
         read = self._tools[tool].read(arguments)
         return await self._runs[tool](project, read, self._public_url or caller.base_url)
 
@@ -90,9 +89,7 @@ class SiteSurface(WithoutResources):
 
     def _find(self, kind: str) -> Run:
         async def run(project: docstore_api.Project, arguments: Mapping[str, Any], base_url: str) -> ToolAnswer:
-            found, answer = await self._search.find(project, kind, arguments, base_url)
-            degraded = mode_line(answer.mode, answer.absent) if answer and answer.has_failed_leg else ""
-            return ToolAnswer(_text(found), found, answer.mode if answer else "", degraded, len(found["results"]))
+            return await self._search.find(project, kind, arguments, base_url)
 
         return run
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
-from refdesk.gateway.pages import without_extension
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 _VERB = re.compile(rf"({'|'.join(METHODS)})\s+(?=\S)")
@@ -107,8 +106,3 @@ def folder_title(name: str) -> str:
     """`getting-started` as people write it."""
     words = " ".join(re.split(r"[-_\s]+", name)).strip()
     return words[:1].upper() + words[1:] if words else name
-
-
-def same_page(page: str, path: str) -> bool:
-    """Whether a menu's page, maybe without its extension, means a document; both within the source."""
-    return page == path or page == without_extension(path)

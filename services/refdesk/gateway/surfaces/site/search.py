@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.api.search.v1 import search_pb2 as search_api
 from refdesk.errors import InvalidArgument, NotFound
-from refdesk.gateway.answers import Answer, Question, Result, SearchCore
+from refdesk.gateway.answers import Question, Result, SearchCore, embedded_share
 from refdesk.gateway.catalog import Catalog
 from refdesk.gateway.legs import HYBRID, LEXICAL, SEMANTIC, mode_line
 from refdesk.gateway.packing import MARK, cut_end, split_heading
 from refdesk.gateway.pages import page_url, site_path
 from refdesk.gateway.profiles import SITE
 from refdesk.gateway.surfaces.docs import wording
+from refdesk.gateway.surfaces.interface import ToolAnswer
 from refdesk.gateway.surfaces.site.sets import narrow_sets
 
 KEYWORD = "keyword"
@@ -31,8 +33,8 @@ class PageSearch:
 
     async def find(
         self, project: docstore_api.Project, kind: str, arguments: Mapping[str, Any], base_url: str
-    ) -> tuple[dict[str, Any], Answer | None]:
-        """The answer as its record, and as the core gave it; None where there was nothing to search.
+    ) -> ToolAnswer:
+        """The answer, its text the same as its data.
 
         Raises: InvalidArgument for an unknown set, or an index of another model; Unavailable.
         """
@@ -41,7 +43,7 @@ class PageSearch:
         if other := wording.other_model(project, stats):
             raise InvalidArgument(other)
         if not stats.document_count or sets == []:
-            return {"mode": arguments["mode"], "results": []}, None
+            return _told({"mode": arguments["mode"], "results": []})
         question = Question(
             project,
             arguments["query"],
@@ -49,7 +51,7 @@ class PageSearch:
             search_api.Filter(sources=sets or [], kinds=[kind] if kind else []),
             SITE,
             mode=ASKED[arguments["mode"]],
-            embedded_share=stats.embedded_count / stats.embeddable_count if stats.embeddable_count else 1.0,
+            embedded_share=embedded_share(stats),
         )
         try:
             answer = await self._core.answer(question)
@@ -59,9 +61,14 @@ class PageSearch:
             "mode": SHOWN[answer.mode],
             "results": [_result(project, result, base_url) for result in answer.results],
         }
-        if answer.has_failed_leg:
-            found["message"] = mode_line(SHOWN[answer.mode], answer.absent)
-        return found, answer
+        if not answer.has_failed_leg:
+            return _told(found, answer.mode)
+        found["message"] = mode_line(SHOWN[answer.mode], answer.absent)
+        return _told(found, answer.mode, mode_line(answer.mode, answer.absent))
+
+
+def _told(found: Mapping[str, Any], mode: str = "", degraded: str = "") -> ToolAnswer:
+    return ToolAnswer(json.dumps(found, ensure_ascii=False), found, mode, degraded, len(found["results"]))
 
 
 def _result(project: docstore_api.Project, result: Result, base_url: str) -> dict[str, Any]:
