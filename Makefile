@@ -14,7 +14,7 @@ Q ?=
 
 LOCKS := requirements.lock requirements-dev.lock
 
-.PHONY: help up ask status doctor test check format generate lock eval bench faults simulate engines engines-stop setup setup-dev model clean
+.PHONY: help up ask status doctor test check format generate lock eval bench faults simulate engines engines-stop setup setup-dev model clean wheels image
 
 help: ## Lists the targets.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -99,6 +99,17 @@ $(VENV)/.ready-dev: requirements-dev.lock $(VENV)/.ready
 
 model: setup
 	@$(BIN)/python -m refdesk.embedder.build --model "$(MODEL)"
+
+IMAGE ?= refdesk:local
+BASE_IMAGE ?= docker.io/library/python:3.11-slim-bookworm
+ARCH ?= $(if $(filter aarch64 arm64,$(shell uname -m)),arm64,amd64)
+BUILDER ?= $(shell docker info >/dev/null 2>&1 && echo "docker build" || echo "buildah bud")
+
+wheels: setup
+	@$(BIN)/python deploy/fetch_wheels.py --arch $(ARCH) --model "$(MODEL)" --into .cache/wheels/$(ARCH)
+
+image: wheels ## Builds the image with docker or buildah: make image IMAGE=name:tag ARCH=amd64|arm64 BASE_IMAGE=a-python-3.11.
+	$(BUILDER) --platform linux/$(ARCH) --build-arg BASE_IMAGE="$(BASE_IMAGE)" --build-arg WHEELS=.cache/wheels/$(ARCH) --build-arg MODEL="$(MODEL)" -t "$(IMAGE)" -f deploy/Dockerfile .
 
 clean: ## Removes the virtual environment and the desks' data in this folder.
 	rm -rf $(VENV) .refdesk
