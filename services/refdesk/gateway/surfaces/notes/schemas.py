@@ -7,7 +7,10 @@ from typing import Any
 
 _TEXT: Mapping[str, Any] = {"type": "string"}
 _COUNT: Mapping[str, Any] = {"type": "integer", "minimum": 0}
-_CONTEXT = {"type": ["string", "null"], "description": "What the part of the collection is that it stands in."}
+_CONTEXT = {
+    "anyOf": [{"type": "string"}, {"type": "null"}],  # a list of types is not read by every client
+    "description": "What the part of the collection is that it stands in.",
+}
 _MESSAGE = {"type": "string", "description": "What else is to be known; left out where nothing is."}
 
 
