@@ -27,6 +27,7 @@ from refdesk.gateway.comparing import Comparison
 from refdesk.gateway.explanations import Explanations
 from refdesk.gateway.operator import beside, build_operator
 from refdesk.settings import Settings, load_here
+from refdesk.tasks import end_tasks
 
 PROJECT = "default"
 INDEX_FOLDERS = ("docstore", "words", "vectors", "events")
@@ -110,9 +111,7 @@ async def follow_until(stop: asyncio.Event, progress: Progress) -> None:
         if following.done():
             following.result()
     finally:
-        for task in (stopping, following):
-            task.cancel()
-        await asyncio.gather(stopping, following, return_exceptions=True)
+        await end_tasks([stopping, following])
 
 
 async def start(app: App) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import structlog
 
 from refdesk.errors import Internal, RefdeskError, Unavailable
+from refdesk.tasks import end_tasks
 
 log = structlog.get_logger()
 
@@ -38,9 +38,7 @@ class Late:
     async def close(self) -> None:
         """Gives up opening, and closes what was opened."""
         if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+            await end_tasks([self._task])
         self._reason = self._reason or "it was closed"
         await self.engine.close()
 

@@ -21,6 +21,8 @@ from refdesk.ingest.guard import DeleteLimit, Verdict, judge
 from refdesk.ingest.scan import Known, Plan, compare, pair_moves
 from refdesk.ingest.sources.interface import DocumentSource, DocumentUnreadable, Listing, Skipped
 from refdesk.projects import SourceSettings
+from refdesk.tasks import end_tasks
+from refdesk.telemetry.labels import source_label
 
 FULL_SECONDS = 600.0
 """How often what is pushed is listed in full, or less often where the source says so: what comes is asked for every few seconds."""
@@ -92,9 +94,7 @@ class Follower:
 
     async def close(self) -> None:
         """Ends following; a scan under way is given up."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await end_tasks(self._tasks)
         self._tasks = []
 
     def status(self) -> pb.SourceStatus:

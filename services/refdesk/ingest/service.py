@@ -23,8 +23,9 @@ from refdesk.ingest.parsers import ChildParsers
 from refdesk.ingest.parsing import Parsers
 from refdesk.ingest.project import ProjectWork
 from refdesk.ingest.settings import IngestSettings
-from refdesk.ingest.supervision import OUTAGE, end_tasks, keep_running
+from refdesk.ingest.supervision import OUTAGE, keep_running
 from refdesk.projects import ProjectSettings
+from refdesk.tasks import end_tasks
 
 log = structlog.get_logger()
 

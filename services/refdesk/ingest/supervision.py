@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 
 import structlog
 
@@ -14,9 +14,6 @@ log = structlog.get_logger()
 
 OUTAGE = (Unavailable, DeadlineExceeded, ResourceExhausted)
 """Something that is needed cannot be reached now: no document is to blame."""
-
-CANCELS = 4
-"""How often a task is cancelled before it is given up."""
 
 
 class Backoff:
@@ -61,15 +58,3 @@ async def keep_running(
         if loop.time() - started > 2 * most_pause_seconds:
             backoff.reset()
         await asyncio.sleep(backoff.next())
-
-
-async def end_tasks(tasks: Iterable[asyncio.Task[None]], most_seconds: float) -> None:
-    """Cancels tasks until they have ended, within bounds: one that swallows its cancellation is cancelled again."""
-    left = {task for task in tasks if not task.done()}
-    for _ in range(CANCELS):
-        if not left:
-            return
-        for task in left:
-            task.cancel()
-        _, left = await asyncio.wait(left, timeout=most_seconds / CANCELS)
-    log.error("tasks did not end", tasks=sorted(task.get_name() for task in left))

@@ -25,7 +25,7 @@ from refdesk.engines.nats import buckets
 from refdesk.errors import RefdeskError
 from refdesk.ingest import metrics
 from refdesk.ingest.events.interface import Lease
-from refdesk.ingest.supervision import end_tasks
+from refdesk.tasks import end_tasks
 
 BUCKET = "refdesk_leases"
 LEASE_SECONDS = 6.0

@@ -19,6 +19,7 @@ import structlog
 from refdesk.errors import Unavailable
 from refdesk.ingest.events import tether
 from refdesk.ingest.events.folder_lock import FolderLock
+from refdesk.tasks import end_tasks
 
 START_TIMEOUT_SECONDS = 20.0
 STOP_TIMEOUT_SECONDS = 5.0
@@ -97,8 +98,7 @@ class NatsServer:
 
     async def _stop(self) -> None:
         if self._keeper is not None:
-            self._keeper.cancel()
-            await asyncio.wait([self._keeper])
+            await end_tasks([self._keeper])
             self._keeper = None
         process, self._process = self._process, None
         if process is not None:
