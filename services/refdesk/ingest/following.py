@@ -22,7 +22,6 @@ from refdesk.ingest.scan import Known, Plan, compare, pair_moves
 from refdesk.ingest.sources.interface import DocumentSource, DocumentUnreadable, Listing, Skipped
 from refdesk.projects import SourceSettings
 from refdesk.tasks import end_tasks
-from refdesk.telemetry.labels import source_label
 
 FULL_SECONDS = 600.0
 """How often what is pushed is listed in full, or less often where the source says so: what comes is asked for every few seconds."""
