@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import sys
 from collections.abc import Coroutine
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.exceptions import TyperException
 
 from refdesk.cli_generation import generation_app
 from refdesk.cli_key import key_app
@@ -216,7 +219,31 @@ def reference() -> None:
 
 def main() -> None:
     """Entry point of the `refdesk` command."""
-    app()
+    try:
+        code = app(standalone_mode=False)
+    except TyperException as error:
+        _refuse(error)
+    except typer.Abort:
+        raise SystemExit(130) from None
+    except OSError as error:
+        if error.errno == errno.EPIPE:  # whoever reads the output has read enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise SystemExit(1) from None
+        raise
+    raise SystemExit(code if isinstance(code, int) else 0)
+
+
+def _refuse(error: TyperException) -> NoReturn:
+    """Says on one line what is wrong with a command, and where it stands how it is right."""
+    said = " ".join(error.format_message().split())
+    if not said or said.startswith("Usage: "):  # a verb that does nothing by itself: its help was printed
+        sys.stderr.write(error.format_message() + "\n" if said else "")
+        raise SystemExit(error.exit_code)
+    context = getattr(error, "ctx", None)
+    verb = context.command_path if context is not None else "refdesk"
+    said = said.replace("Input should", "it should").replace("Value error, ", "").rstrip(".")
+    sys.stderr.write(f"refdesk: {said[:1].lower()}{said[1:400]}; {verb} --help says what is valid\n")
+    raise SystemExit(error.exit_code)
 
 
 def _log(level: str) -> None:
@@ -242,7 +269,7 @@ def _call(function: Any, *arguments: Any, **named: Any) -> Any:
 
 
 def _fail(message: str) -> NoReturn:
-    sys.stderr.write(f"refdesk: {message}\n")
+    sys.stderr.write(f"refdesk: {' '.join(message.split())}\n")
     raise typer.Exit(1)
 
 

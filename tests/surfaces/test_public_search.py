@@ -76,7 +76,7 @@ async def test_pages_of_declared_origins_alone_may_read_it(origin: str, allowed:
         ("?q=x&limit=26", "limit must be an integer from 1 to 25, not 26"),
         ("?q=x&limit=all", 'limit must be an integer from 1 to 25, not "all"'),
         ("?q=x&mode=vec", 'mode must be one of hybrid, keyword, semantic, not "vec"'),
-        ("?q=x&set=nope", 'pageTypeIds: no documentation set "nope"; its sets: docs, api-v1, api-v2'),
+        ("?q=x&set=nope", 'set: no documentation set "nope"; its sets: docs, api-v1, api-v2'),
         ("?q=x&q=y", "q is given twice; give it once"),
         ("?q=x&page=2", 'search takes no argument "page"; valid: q, mode, limit, set'),
     ],

@@ -52,7 +52,9 @@ async def test_a_set_without_a_spec_says_so() -> None:
     assert (await record_of(make_desk(), "get_openapi_spec", setId="api-v1"))[
         "error"
     ] == "no OpenAPI spec is kept for this set"
-    assert (await record_of(make_desk(), "get_openapi_spec", setId="docs"))["error"] == "this is no API set"
+    assert (await record_of(make_desk(), "get_openapi_spec", setId="docs"))[
+        "error"
+    ] == "this is no API set; API sets: api-v1, api-v2"
 
 
 @pytest.mark.promise("site.46")

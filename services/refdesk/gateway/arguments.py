@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from refdesk.errors import InvalidArgument
@@ -13,8 +14,13 @@ TEXT, INTEGER, NUMBER, BOOLEAN, TEXTS = "string", "integer", "number", "boolean"
 RECORDS = "array of objects"
 MOST_CHARACTERS = 16_384
 """Of any text: errors repeat what they refuse, and the longest that is right is a path of 4,096 bytes in a cursor."""
+MOST_INTEGER = 1_000_000_000
+"""Of any integer without a bound of its own: no document has so many lines or chunks."""
 NAME_CHARACTERS = 60
 """What is looked at of the name of an unknown argument."""
+SHOWN_CHARACTERS = 40
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+"""Tabs and line ends are how texts are written; the rest is how binary data looks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +95,17 @@ def input_schema(arguments: Sequence[Argument]) -> dict[str, Any]:
 
 
 def check_text(name: str, text: str) -> None:
-    """Refuses what cannot be stored or sent as text, or is longer than any that could be right.
+    """Refuses what is no text, or is longer than any that could be right.
 
     Raises: InvalidArgument.
     """
+    check_sendable(name, text)
+    if found := _CONTROL.search(text):
+        raise InvalidArgument(f"{name} holds the control character U+{ord(found[0]):04X}: send text without it")
+
+
+def check_sendable(name: str, text: str) -> None:
+    """Refuses what cannot be stored or sent at all, or is longer than any that could be right. Raises: InvalidArgument."""
     if len(text) > MOST_CHARACTERS:
         raise InvalidArgument(f"{name} has more than {MOST_CHARACTERS:,} characters; send a shorter one")
     try:
@@ -152,9 +165,10 @@ def _read_integer(argument: Argument, value: Any) -> int:
 def _read_number(argument: Argument, value: Any) -> float:
     if not isinstance(value, (int, float)) or isinstance(value, bool):
         raise _refusal(argument, value)
+    most = argument.most or MOST_INTEGER
     # Not the other way round: what is no number at all compares with nothing.
-    if not value >= argument.least or (argument.most and not value <= argument.most):
-        raise _refusal(argument, value)
+    if not argument.least <= value <= most:
+        raise _refusal(argument if value < most else replace(argument, most=most), value)
     return value
 
 
@@ -183,7 +197,7 @@ def _read_texts(argument: Argument, value: Any) -> list[str]:
     for item in value:
         if not isinstance(item, str) or (argument.options and item not in argument.options):
             raise InvalidArgument(f"{argument.name} must be {_takes(argument)}; one of them is {_shown(item)}")
-        check_text(argument.name, item)
+        check_sendable(argument.name, item)  # what else is wrong with one of them, its tool says of that one
     return value
 
 
@@ -248,19 +262,25 @@ def _among(argument: Argument) -> str:
 
 def _shown(value: Any) -> str:
     if isinstance(value, str):
-        return f'"{value[:40]}"'
+        return f'"{_visible(value, SHOWN_CHARACTERS)}"'
+    if isinstance(value, int) and abs(value) > MOST_INTEGER:
+        return "a number far above" if value > 0 else "a number far below"  # it may have thousands of digits
     if isinstance(value, (bool, int, float)):
-        return str(value).lower()[:40]
+        return str(value).lower()
     if value is None:
         return "null"
     return "a list" if isinstance(value, list) else "an object"
 
 
+def _visible(text: str, most_characters: int) -> str:
+    """The start of a text on one line."""
+    return _CONTROL.sub("\ufffd", " ".join(text[:most_characters].split()))
+
+
 def _unknown(tool: str, name: str, names: Sequence[str]) -> str:
-    name = name[:NAME_CHARACTERS]
+    taken = _visible(name, NAME_CHARACTERS)
     if not names:
         return f"{tool} takes no arguments; call it without"
-    near = difflib.get_close_matches(name, names, n=1)
+    near = difflib.get_close_matches(taken, names, n=1)
     hint = f" (did you mean {near[0]}?)" if near else ""
-    taken = " ".join(name.split())
     return f'{tool} takes no argument "{taken}"{hint}; valid: {", ".join(names)}'

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+import re
 
 from refdesk import errors
 
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 RETRY_SECONDS = 1.0
 """When to come back where the error does not say."""
 
@@ -66,4 +68,4 @@ def problem_body(error: errors.RefdeskError) -> bytes:
 
 
 def _line(error: errors.RefdeskError) -> str:
-    return " ".join(error.message.split())
+    return _CONTROL.sub("\ufffd", " ".join(error.message.split()))

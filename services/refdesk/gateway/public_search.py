@@ -29,6 +29,7 @@ PATH = "/api/projects/{project}/search"
 PROBLEM = "application/problem+json"
 SURFACE = "public"
 PREFLIGHT_SECONDS = 600
+MOST_DIGITS = 9
 QUERY = Tool(
     "search",
     "Search",
@@ -97,7 +98,7 @@ class PublicSearch:
         arguments = {"query": read["q"], "mode": read["mode"], "limit": read["limit"], "pageTypeIds": read["set"]}
         base_url = self._public_url or str(request.base_url)
         async with self._admission:
-            told = await self._search.find(project, "", arguments, base_url)
+            told = await self._search.find(project, "", arguments, base_url, "set")
         elapsed_seconds = time.perf_counter() - started
         self._call_log.note_call(project.slug, SURFACE, QUERY.name, given, Caller(), elapsed_seconds, told, "")
         return told
@@ -112,7 +113,8 @@ def _parameters(request: Request) -> dict[str, Any]:
         elif name in given:
             raise errors.InvalidArgument(f"{name[:60]} is given twice; give it once")
         else:
-            given[name] = int(value) if name == "limit" and value.isascii() and value.isdecimal() else value
+            is_number = name == "limit" and value.isascii() and value.isdecimal() and len(value) <= MOST_DIGITS
+            given[name] = int(value) if is_number else value
     return given
 
 

@@ -196,4 +196,6 @@ def _note(left: Sequence[str]) -> str:
 
 def _similar(name: str, names: Sequence[str]) -> str:
     found = difflib.get_close_matches(name[:200], [one[:200] for one in names[:5_000]], n=5, cutoff=0.4)
-    return f"; similar: {', '.join(one_line(one, 100) for one in found)}" if found else ""
+    word, shown = ("similar", found) if found else ("it has", names[:NAMES_SHOWN])
+    more = f" and {len(names) - NAMES_SHOWN:,} more" if not found and len(names) > NAMES_SHOWN else ""
+    return f"; {word}: {', '.join(one_line(one, 100) for one in shown)}{more}" if shown else "; it has none"

@@ -8,7 +8,8 @@ from typing import Any
 
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.errors import InvalidArgument, NotFound
-from refdesk.gateway.surfaces.interface import Caller, Page, Surface, ToolAnswer, UnknownTool
+from refdesk.gateway.surfaces.docs.wording import one_line, quoted, unknown_tool
+from refdesk.gateway.surfaces.interface import Caller, Page, Surface, ToolAnswer
 
 MOST_CHARACTERS = 2_048
 """Of instructions: clients cut there, without saying so."""
@@ -55,7 +56,7 @@ class SurfaceTable:
         for name in only:
             if name not in whole.tools:
                 raise InvalidArgument(
-                    f'no tool "{name[:NAMED_CHARACTERS]}" to trim to; valid: {", ".join(whole.tools)}'
+                    f"no tool {quoted(one_line(name, NAMED_CHARACTERS))} to trim to; valid: {', '.join(whole.tools)}"
                 )
         return Combined(whole.name, surfaces, only) if only else whole
 
@@ -97,8 +98,7 @@ class Combined:
         Raises: UnknownTool; what the tool raises.
         """
         if tool not in self._owners:
-            shown = " ".join(tool.split())[:NAMED_CHARACTERS]
-            raise UnknownTool(f'no tool "{shown}"; valid: {", ".join(self._owners)}')
+            raise unknown_tool(tool, self._owners)
         surface = self._owners[tool]
         answer = await surface.call(project, tool, arguments, caller)
         return replace(answer, always_structured=surface.always_structured)

@@ -12,7 +12,7 @@ from refdesk.errors import InvalidArgument, NotFound
 from refdesk.gateway.surfaces.docs.cutting import Cut, Cutter
 from refdesk.gateway.surfaces.docs.reading import head_chunks, pieces_of, range_span, section_spans, whole_span
 from refdesk.gateway.surfaces.docs.tools import DEFAULT_MAX_TOKENS, MOST_TOKENS
-from refdesk.gateway.surfaces.docs.wording import call_text, quoted
+from refdesk.gateway.surfaces.docs.wording import TITLE_CHARACTERS, call_text, one_line, quoted
 from refdesk.gateway.surfaces.interface import ToolAnswer
 
 SUGGESTED_PATHS = 5
@@ -128,7 +128,7 @@ class ReadDocument:
         near = docstore_api.SuggestPathsRequest(project=project.slug, path=path, limit=SUGGESTED_PATHS)
         paths = (await self._docstore.suggest_paths(near)).paths
         hint = f"nearest: {', '.join(paths)}" if paths else "list_topics shows every path"
-        raise NotFound(f'no document {quoted(path)} in project "{project.slug}"; {hint}')
+        raise NotFound(f'no document {quoted(one_line(path, TITLE_CHARACTERS))} in project "{project.slug}"; {hint}')
 
 
 def _structured(reading: _Reading) -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.errors import InvalidArgument, NotFound
-from refdesk.gateway.surfaces.docs.wording import SEPARATOR, quoted
+from refdesk.gateway.surfaces.docs.wording import SEPARATOR, TITLE_CHARACTERS, one_line, quoted
 
 MOST_HEADINGS = 40
 NO_CHUNK = -1
@@ -79,13 +79,17 @@ def section_spans(
         found = [place for place, parts in enumerate(crumbs) if wanted and parts[depth:] == wanted]
         if len({crumbs[place] for place in found}) > 1:
             candidates = ", ".join(quoted(SEPARATOR.join(document.sections[place].breadcrumb)) for place in found[:10])
-            raise InvalidArgument(f"heading {quoted(heading)} fits several of {document.path}: {candidates}")
+            raise InvalidArgument(
+                f"heading {quoted(one_line(heading, TITLE_CHARACTERS))} fits several of {document.path}: {candidates}"
+            )
         if found:
             sections = [document.sections[place] for place in found]
             return [Span(one.start, one.end, _chunk_before(chunks, one.end)) for one in sections]
     if wanted == _parts(document.title):
         return [whole_span(document)]
-    raise NotFound(f"no heading {quoted(heading)} in {document.path}; {_known_headings(document)}")
+    raise NotFound(
+        f"no heading {quoted(one_line(heading, TITLE_CHARACTERS))} in {document.path}; {_known_headings(document)}"
+    )
 
 
 def pieces_of(text: str, chunks: Sequence[docstore_api.ChunkSpan], span: Span) -> list[Piece]:

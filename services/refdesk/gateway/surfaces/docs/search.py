@@ -91,18 +91,27 @@ def _check_project(
         raise InvalidArgument(problem)
     declared, indexed = (source.name for source in project.sources), (item.source for item in stats.sources)
     sources = list(dict.fromkeys((*declared, *indexed)))
-    source, version = arguments["source"], arguments["version"]
+    source, version, prefix = arguments["source"], arguments["version"], arguments["path_prefix"] or ""
+    if "\\" in prefix or {".", ".."} & set(prefix.split("/")):
+        shown = quoted(one_line(prefix, TITLE_CHARACTERS))
+        raise InvalidArgument(
+            f"path_prefix {shown} is no path as list_topics shows it: whole segments with /, without . and .."
+        )
     chosen = arguments.get("pageTypeIds") or []
     for name in (*([source] if source else []), *chosen):
         if name not in sources:
             known = wording.listed(sources, 2_000) or "none yet"
-            raise InvalidArgument(f'no source {quoted(name)} in project "{project.slug}"; its sources: {known}')
+            raise InvalidArgument(
+                f'no source {quoted(one_line(name, TITLE_CHARACTERS))} in project "{project.slug}"; its sources: {known}'
+            )
     if source and chosen and source not in chosen:
         raise InvalidArgument(f"source {quoted(source)} is none of pageTypeIds: leave one of the two out")
     if version and version not in stats.versions:
         known = wording.listed(stats.versions, 2_000)
         has = f"its versions: {known}" if known else "no document of it has a version, so leave version out"
-        raise InvalidArgument(f'no version {quoted(version)} in project "{project.slug}"; {has}')
+        raise InvalidArgument(
+            f'no version {quoted(one_line(version, TITLE_CHARACTERS))} in project "{project.slug}"; {has}'
+        )
 
 
 def _filter(arguments: Mapping[str, Any]) -> search_api.Filter:

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.api.docstore.v1.docstore_protocol import Docstore
 from refdesk.errors import InvalidArgument, NotFound
-from refdesk.gateway.surfaces.docs.wording import listed, quoted
+from refdesk.gateway.surfaces.docs.wording import TITLE_CHARACTERS, listed, one_line, quoted
 from refdesk.gateway.surfaces.notes.globs import Glob
 from refdesk.gateway.surfaces.notes.wording import SCHEME
 from refdesk.ids import docid
@@ -128,7 +128,7 @@ class Library:
         near = docstore_api.SuggestPathsRequest(project=project.slug, path=path, limit=SIMILAR_PATHS)
         similar = list((await self._docstore.suggest_paths(near)).paths)
         hint = f"did you mean {', '.join(similar)}?" if similar else "query finds what there is, status the collections"
-        return NotFound(f"document not found: {quoted(name)}; {hint}")
+        return NotFound(f"document not found: {quoted(one_line(name, TITLE_CHARACTERS))}; {hint}")
 
     async def _read(
         self, project: docstore_api.Project, paths: Sequence[str], *, include_text: bool

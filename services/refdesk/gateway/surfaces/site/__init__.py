@@ -111,7 +111,9 @@ class SiteSurface(WithoutResources):
         source = sets.find_set(project, arguments["setId"])
         nothing = {"path": f"/{source.name}/openapi.yaml", "url": "", "setId": source.name}
         if sets.kind_of(source) != sets.API:
-            return _answer({**nothing, "error": "this is no API set"}, 0)
+            return _answer(
+                {**nothing, "error": f"this is no API set; API sets: {sets.known_sets(project, sets.API)}"}, 0
+            )
         document = await self._specs.find(project, source.name)
         if document is None:
             return _answer({**nothing, "error": NO_SPEC}, 0)

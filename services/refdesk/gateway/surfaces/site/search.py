@@ -32,13 +32,18 @@ class PageSearch:
         self._catalog = catalog
 
     async def find(
-        self, project: docstore_api.Project, kind: str, arguments: Mapping[str, Any], base_url: str
+        self,
+        project: docstore_api.Project,
+        kind: str,
+        arguments: Mapping[str, Any],
+        base_url: str,
+        sets_name: str = "pageTypeIds",
     ) -> ToolAnswer:
-        """The answer, its text the same as its data.
+        """The answer, its text the same as its data; `sets_name` is what the caller calls pageTypeIds.
 
         Raises: InvalidArgument for an unknown set, or an index of another model; Unavailable.
         """
-        sets = narrow_sets(project, kind, arguments["pageTypeIds"])
+        sets = narrow_sets(project, kind, arguments["pageTypeIds"], sets_name)
         stats = await self._catalog.stats(project)
         if other := wording.other_model(project, stats):
             raise InvalidArgument(other)

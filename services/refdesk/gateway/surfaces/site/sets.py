@@ -54,8 +54,11 @@ def find_set(project: docstore_api.Project, set_id: str) -> docstore_api.Source:
     return found
 
 
-def narrow_sets(project: docstore_api.Project, kind: str, set_ids: Sequence[str] | None) -> list[str] | None:
+def narrow_sets(
+    project: docstore_api.Project, kind: str, set_ids: Sequence[str] | None, name: str = "pageTypeIds"
+) -> list[str] | None:
     """The sets of a kind ("": any) that a search is narrowed to; None: no narrowing. One of another kind is not among them.
+    `name`: of the argument.
 
     Raises: InvalidArgument for an id that is no set's.
     """
@@ -65,9 +68,15 @@ def narrow_sets(project: docstore_api.Project, kind: str, set_ids: Sequence[str]
     for one in set_ids:
         if one not in kinds:
             raise InvalidArgument(
-                f"pageTypeIds: no documentation set {quoted(one_line(one, 60))}; {_known(project.sources)}"
+                f"{name}: no documentation set {quoted(one_line(one, 60))}; {_known(project.sources)}"
             )
     return [one for one in dict.fromkeys(set_ids) if kind in ("", kinds[one])]
+
+
+def known_sets(project: docstore_api.Project, kind: str) -> str:
+    """Names of the sets of a kind."""
+    names = [source.name for source in project.sources if kind_of(source) == kind]
+    return listed(names, NAMES_CHARACTERS) if names else "none"
 
 
 def _known(sources: Sequence[docstore_api.Source]) -> str:
