@@ -38,6 +38,28 @@ async def test_entries_of_a_document_that_was_never_recorded_are_removed() -> No
     assert desk.entries(WORDS) == {}
 
 
+@pytest.mark.parametrize("was_deleted", [False, True])
+async def test_entries_of_a_document_that_went_away_before_it_was_put_are_removed_without_reconciling(
+    was_deleted: bool,
+) -> None:
+    desk = FakeDesk()
+    if was_deleted:
+        desk.source.write("a.md", page("beta"))
+        await desk.publish("a.md")
+        await desk.finish()
+        desk.source.remove("a.md")
+        await desk.publish("a.md")
+    desk.source.write("a.md", page("alpha"))
+    announced = Change(SOURCE, "a.md", keep_absent=True)
+    failed = desk.publisher()
+    prepared = await failed.prepare([announced])
+    await failed._write_words(prepared.works, prepared.generations)  # and the answer is lost
+    desk.source.remove("a.md")
+    await desk.publisher().publish([announced])
+    assert desk.entries(WORDS) == {}
+    assert record_now(desk).deleted
+
+
 async def test_a_document_that_comes_back_after_its_orphans_were_removed_is_published_under_its_own_path() -> None:
     desk = FakeDesk()
     desk.source.write("a.md", page("alpha"))

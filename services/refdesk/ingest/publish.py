@@ -174,8 +174,8 @@ class Publisher:
             work.end(Ending.HELD, error.message)
             return
         raw = work.raw
-        if raw is None and work.change.keep_absent:
-            work.end(Ending.UNCHANGED)
+        if raw is None and work.change.keep_absent and work.view and not work.view.deleted:
+            work.end(Ending.UNCHANGED)  # what deletes it comes; for what is not on record nothing would, and entries may be there
             return
         work.reason = work.change.set_aside if raw else ""
         work.found = Found(
