@@ -63,7 +63,7 @@ def unlisted_decisions() -> Iterator[str]:
 
 def untold_metrics() -> Iterator[str]:
     """Metrics that docs/operations.md does not have, and those that only it has."""
-    for component in ("rpc", "gateway", "embedder", "search", "docstore", "ingest"):
+    for component in ("rpc", "gateway", "embedder", "search", "docstore", "ingest", "telemetry"):
         importlib.import_module(f"refdesk.{component}.metrics")
     own = [metric for metric in REGISTRY.collect() if metric.name.startswith(("refdesk_", "mcp_"))]
     names = {f"{metric.name}_total" if metric.type == "counter" else metric.name for metric in own}

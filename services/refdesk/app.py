@@ -17,6 +17,7 @@ from refdesk.rpc.channel import open_channel
 from refdesk.rpc.contract import CONTRACTS
 from refdesk.rpc.far import Far
 from refdesk.settings import Settings
+from refdesk.telemetry.metrics import PROCESS
 
 if TYPE_CHECKING:
     from refdesk.gateway.sessions import Sessions
@@ -36,6 +37,7 @@ class App:
     def __init__(self, settings: Settings, data: Path, targets: Sequence[str] = TARGETS) -> None:
         self.settings = settings
         self.data = data
+        PROCESS.data = data
         self.services: dict[str, Any] = {}
         self._channels: list[grpc.aio.Channel] = []
         for target in TARGETS:

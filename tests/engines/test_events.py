@@ -22,7 +22,7 @@ from refdesk.errors import InvalidArgument, ResourceExhausted, Unavailable
 from refdesk.ingest.events.broker import ExternalBroker
 from refdesk.ingest.events.event import ChangeEvent, ChangeType, now
 from refdesk.ingest.events.incoming import Published, Unreadable
-from refdesk.ingest.events.interface import Events
+from refdesk.ingest.events.interface import Backlog, Events
 from refdesk.ingest.events.jetstream import JetStreamEvents
 from refdesk.ingest.events.nats_server import NatsServer
 from refdesk.ingest.events.stream import PARKED, STREAM
@@ -489,3 +489,36 @@ async def test_a_server_without_room_for_the_stream_is_said(server: NatsServer, 
 def test_another_url_is_refused(url: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidArgument, match="use file: or nats://"):
         events_of(IngestSettings(events=url), tmp_path)
+
+
+async def test_the_backlog_tells_of_each_lane_what_waits_and_since_when(events: Events) -> None:
+    began = time.time()
+    await events.publish([make_event("first"), make_event("second"), make_event("load", bulk=True)])
+    backlog = await events.backlog()
+    assert {name: lane.pending_count for name, lane in backlog.lanes.items()} == {"changed": 2, "bulk": 1}
+    oldest = {name: lane.oldest_at_seconds for name, lane in backlog.lanes.items()}
+    assert all(began - 1 <= seconds <= time.time() + 1 for seconds in oldest.values())
+    deliveries = await events.fetch(1, WAIT_SECONDS)
+    assert (await events.backlog()).lanes["changed"] == backlog.lanes["changed"], "in a worker's hands it still waits"
+    await deliveries[0].ack()
+    later = await until_lanes(events, {"changed": 1, "bulk": 1})
+    assert later.lanes["changed"].oldest_at_seconds >= oldest["changed"]
+    assert later.lanes["bulk"] == backlog.lanes["bulk"]
+
+
+async def test_the_backlog_tells_how_full_the_streams_are(events: Events) -> None:
+    before = (await events.backlog()).streams
+    assert set(before) == {"events", "parked"} and all(room.limit_bytes > 0 for room in before.values())
+    await events.publish([make_event(f"{number}") for number in range(20)])
+    after = (await events.backlog()).streams
+    assert before["events"].size_bytes < after["events"].size_bytes <= after["events"].limit_bytes
+
+
+async def until_lanes(events: Events, counts: dict[str, int]) -> Backlog:
+    """The backlog once it is as it should be: an acknowledgement is not waited for."""
+    for _ in range(200):
+        backlog = await events.backlog()
+        if {name: lane.pending_count for name, lane in backlog.lanes.items()} == counts:
+            return backlog
+        await asyncio.sleep(0.05)
+    raise AssertionError(f"{counts} wanted, {backlog} found")

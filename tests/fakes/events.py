@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 
 from refdesk.errors import Unavailable
 from refdesk.ingest.events.event import ChangeEvent
 from refdesk.ingest.events.incoming import Incoming, read_incoming
-from refdesk.ingest.events.interface import AlwaysHeld, Delivery, Lease
+from refdesk.ingest.events.interface import AlwaysHeld, Backlog, Delivery, Lane, Lease, Room
 
 
 class MemoryDelivery:
@@ -18,6 +19,7 @@ class MemoryDelivery:
         self._queue = queue
         self.event = event
         self.deliveries = deliveries
+        self.trace: dict[str, str] = {}
 
     async def ack(self) -> None:
         self._queue.settle(self)
@@ -51,6 +53,7 @@ class MemoryEvents:
         self._ids: set[str] = set()
         self._lanes: dict[bool, list[tuple[float, Incoming, int]]] = {False: [], True: []}
         self._held: list[MemoryDelivery] = []
+        self._came_at: dict[int, float] = {}
         self._changed = asyncio.Event()
 
     async def start(self) -> None:
@@ -97,6 +100,15 @@ class MemoryEvents:
         self._check()
         return sum(map(len, self._lanes.values())) + len(self._held)
 
+    async def backlog(self) -> Backlog:
+        self._check()
+        lanes = {}
+        for name, bulk in (("changed", False), ("bulk", True)):
+            held = [one.event for one in self._held if one.event.bulk is bulk]
+            waiting = [event for _, event, _ in self._lanes[bulk]] + held
+            lanes[name] = Lane(len(waiting), min((self._came_at[id(event)] for event in waiting), default=0.0))
+        return Backlog(lanes, {"events": Room(len(self.published), 1000), "parked": Room(len(self.parked), 1000)})
+
     def lease(self, name: str, tell: Callable[[], bytes], gained: Callable[[], None]) -> Lease:
         return AlwaysHeld()
 
@@ -109,6 +121,7 @@ class MemoryEvents:
         self.add(read_incoming(subject, named, payload), 0, 0)
 
     def add(self, event: Incoming, deliveries: int, delay_seconds: float) -> None:
+        self._came_at.setdefault(id(event), time.time())
         self._lanes[event.bulk].append((self._time() + delay_seconds, event, deliveries))
         self._changed.set()
 

@@ -12,6 +12,7 @@ from refdesk.commands.generation_lines import generation_lines
 from refdesk.desk import find_admin_key, find_url
 from refdesk.errors import InvalidArgument, NotFound, PermissionDenied, RefdeskError, Unauthenticated, Unavailable
 from refdesk.gateway.operator import PREFIX
+from refdesk.telemetry.labels import source_label
 
 TIMEOUT_SECONDS = 120.0
 REASONS: dict[int, type[RefdeskError]] = {
@@ -69,6 +70,7 @@ def status_lines(status: dict[str, Any]) -> Iterator[str]:
             yield f"  source {source['name']} ({source['kind']}): {state}, {int(source['listed_count']):,} documents listed"
             if source["message"]:
                 yield f"    {source['message']}"
+                yield f"    in metrics: source=\"{source_label(project['project'], source['name'])}\""
         if len(project["generations"]) > 1 or project["generations"][0]["message"]:
             yield from (f"  {line}" for line in generation_lines(project["generations"]))
         count = int(project["report_count"])

@@ -148,6 +148,8 @@ class SearchCore:
             metrics.REPEATED_SEARCHES.inc()
             found = await self._find(question)
         metrics.SEARCHES.labels(found.legs.mode).inc()
+        for name in {leg.name for leg in found.legs.absent if leg.failed}:
+            metrics.DEGRADED_SEARCHES.labels(name).inc()
         best = best_possible(found.legs.ranked(question.profile, question.embedded_share))
         results = tuple(
             Result(

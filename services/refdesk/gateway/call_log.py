@@ -20,7 +20,7 @@ import structlog
 from refdesk import errors
 from refdesk.api.docstore.v1 import docstore_pb2 as pb
 from refdesk.api.docstore.v1.docstore_protocol import Docstore
-from refdesk.gateway.metrics import LOST_CALLS
+from refdesk.gateway.metrics import LOST_CALLS, ZERO_RESULT_SEARCHES
 from refdesk.gateway.surfaces.interface import Caller, ToolAnswer
 from refdesk.rpc import deadline
 
@@ -77,6 +77,7 @@ class CallLog:
     ) -> None:
         """A call that ran: its answer, or (`answer` None) the class of the error that it was answered with."""
         found_nothing = answer is not None and tool in SEARCHES and not answer.record_count
+        ZERO_RESULT_SEARCHES.inc(found_nothing)
         self._add(
             pb.CallRecord(
                 call_id=str(uuid.uuid4()),

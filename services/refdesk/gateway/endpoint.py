@@ -21,6 +21,7 @@ from refdesk.gateway.call_log import CallLog
 from refdesk.gateway.callers import Callers
 from refdesk.gateway.failures import explain, problem_headers, status_code
 from refdesk.gateway.messages import INVALID_REQUEST, SERVER_ERROR, Flaw, error_body, read_message
+from refdesk.gateway.metrics import UNANSWERED
 from refdesk.gateway.origins import Origins
 from refdesk.gateway.presence import while_client_waits
 from refdesk.gateway.server import KEY_KEY, SESSION_KEY, TARGET_KEY, Handlers
@@ -81,6 +82,7 @@ class McpEndpoint:
             async with while_client_waits(receive), self.admission:
                 await self._serve(scope, body, message, receive, send)
         except errors.RefdeskError as error:
+            UNANSWERED.labels(error.reason).inc()
             await _failure(error, message.get("id"))(scope, receive, send)
 
     async def _serve(self, scope: Scope, body: bytes, message: Mapping[str, Any], receive: Receive, send: Send) -> None:

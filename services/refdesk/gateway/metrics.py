@@ -18,12 +18,23 @@ ABSENT_LEGS = Counter(
     "Legs of searches that did not run, failed or with nothing to do, by reason.",
     ("leg", "reason"),
 )
+DEGRADED_SEARCHES = Counter(
+    "refdesk_gateway_degraded_searches_total", "Searches answered without a leg that should have run.", ("leg",)
+)
+ZERO_RESULT_SEARCHES = Counter(
+    "refdesk_gateway_zero_result_searches_total", "Searches of a tool that found nothing, as the report on them has it."
+)
 NO_GOOD_MATCH = Counter("refdesk_gateway_no_good_match_total", "Searches that did not clear the relevance floor.")
 STALE_HITS = Counter("refdesk_gateway_stale_hits_total", "Hits dropped because no record lists them any more.")
 REPEATED_SEARCHES = Counter("refdesk_gateway_repeated_searches_total", "Searches run once more for stale hits.")
 REFUSED_CALLS = Counter("refdesk_gateway_refused_calls_total", "Calls refused because too many were under way.")
 ABANDONED_CALLS = Counter(
     "refdesk_gateway_abandoned_calls_total", "Calls that were ended because their client had gone away."
+)
+UNANSWERED = Counter(
+    "refdesk_gateway_unanswered_requests_total",
+    "MCP requests that ended before they reached a method, by the class of what went wrong.",
+    ("reason",),
 )
 EVENTS = Counter(
     "refdesk_gateway_events_total",
@@ -44,3 +55,10 @@ LOST_CALLS = Counter(
     "Rows of calls that were never written: docstore was away for too long, or at the end.",
 )
 CALLS = Gauge("refdesk_gateway_calls", "Calls under way.")
+
+for _mode in ("hybrid", "lexical", "semantic"):  # there from the start, so that the first of them counts as an increase
+    SEARCHES.labels(_mode)
+for _leg in ("lexical", "semantic"):
+    DEGRADED_SEARCHES.labels(_leg)
+for _reason in ("UNAVAILABLE", "DEADLINE_EXCEEDED", "INTERNAL"):
+    UNANSWERED.labels(_reason)

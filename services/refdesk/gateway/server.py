@@ -40,6 +40,8 @@ KEY_KEY = "refdesk.key"
 """Where a request's scope holds the id of its caller's key; empty where it brought none."""
 SESSION_KEY = "refdesk.session"
 """Where a request's scope holds its Session; None where it belongs to none."""
+CANCELLED = "CANCELLED"
+"""What a call ended with whose client had gone away: nobody's failure."""
 FAILURE_KEY = "refdesk.failure"
 """Where a handler leaves the reason of an error that it answered in a result."""
 
@@ -106,6 +108,9 @@ class Handlers:
         except MCPError as error:
             failure = str(error.error.code)
             raise
+        except asyncio.CancelledError:
+            failure = CANCELLED
+            raise
         finally:
             method = ctx.method if ctx.method in METHODS else "other"
             elapsed_seconds = time.perf_counter() - started
@@ -146,7 +151,7 @@ class Handlers:
             failure = error.reason
             raise
         except asyncio.CancelledError:
-            failure = "CANCELLED"
+            failure = CANCELLED
             raise
         except Exception:
             log.exception("a tool failed", tool=params.name[:60])

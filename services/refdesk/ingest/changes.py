@@ -44,6 +44,8 @@ class Outcome:
 
     ending: Ending
     reason: str = ""
+    unparsed: bool = False
+    """Whether it failed in its parser."""
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,11 @@ Three batches are under way: while two are written, the next is read and parsed.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 import structlog
 
@@ -170,22 +172,34 @@ class Consumer:
             self._backoff.reset()
             for outcome in outcomes:
                 metrics.PUBLISHED.labels(outcome.ending.value).inc()
+            self._time(one.jobs, outcomes)
             self._published(one.project, sum(outcome.ending is Ending.PUBLISHED for outcome in outcomes))
             settling = zip(one.jobs, outcomes, strict=True)
             await asyncio.gather(*(self._settle(one.publisher, job, outcome) for job, outcome in settling))
             self._settled(one.project)
             metrics.BATCH_SECONDS.observe(time.perf_counter() - one.started_at)
 
+    def _time(self, jobs: Sequence[Job], outcomes: Sequence[Outcome]) -> None:
+        """How long it took from the announcement by us until words are searchable; what source systems send has another clock."""
+        for job, outcome in zip(jobs, outcomes, strict=True):
+            for event in (delivery.event for delivery in job.deliveries):
+                if outcome.ending is not Ending.PUBLISHED or not isinstance(event, ChangeEvent):
+                    continue
+                with contextlib.suppress(ValueError):  # a time that nobody of ours has written
+                    seconds = time.time() - datetime.fromisoformat(event.time).timestamp()
+                    metrics.SEARCHABLE_SECONDS.labels("bulk" if event.bulk else "changed").observe(max(0.0, seconds))
+
     async def _settle(self, publisher: Publisher, job: Job, outcome: Outcome) -> None:
         if outcome.ending in SETTLED:
             self._failures.pop(job.key, None)
             await self._acknowledge([job])
         elif outcome.ending is Ending.FAILED:
-            await self._retry_or_park(publisher, job, outcome.reason)
+            await self._retry_or_park(publisher, job, outcome)
         else:
             await self._retry(job.deliveries, self._settings.retry_seconds)
 
-    async def _retry_or_park(self, publisher: Publisher, job: Job, reason: str) -> None:
+    async def _retry_or_park(self, publisher: Publisher, job: Job, outcome: Outcome) -> None:
+        reason = outcome.reason
         failures = self._failures[job.key] = self._failures.get(job.key, 0) + 1
         log.warning("a document failed", project=job.project, path=job.change.path, failures=failures, reason=reason)
         if failures < self._settings.deliveries:
@@ -197,6 +211,7 @@ class Consumer:
             await self._hold(job.deliveries, error)
             return
         del self._failures[job.key]
+        metrics.PARKED.labels(metrics.UNPARSED if outcome.unparsed else metrics.REFUSED).inc()
         await self._acknowledge([job])
 
     async def _hold(self, deliveries: Iterable[Delivery], error: RefdeskError) -> None:

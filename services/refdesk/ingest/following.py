@@ -15,6 +15,7 @@ import structlog
 from refdesk.api.ingest.v1 import ingest_pb2 as pb
 from refdesk.errors import RefdeskError
 from refdesk.ingest.announcing import Announced, make_events
+from refdesk.ingest.backlog import Sync
 from refdesk.ingest.events.event import now
 from refdesk.ingest.events.interface import Events
 from refdesk.ingest.guard import DeleteLimit, Verdict, judge
@@ -22,6 +23,7 @@ from refdesk.ingest.scan import Known, Plan, compare, pair_moves
 from refdesk.ingest.sources.interface import DocumentSource, DocumentUnreadable, Listing, Skipped
 from refdesk.projects import SourceSettings
 from refdesk.tasks import end_tasks
+from refdesk.telemetry.labels import source_label
 
 FULL_SECONDS = 600.0
 """How often what is pushed is listed in full, or less often where the source says so: what comes is asked for every few seconds."""
@@ -78,6 +80,7 @@ class Follower:
         self._let_go: list[tuple[float, int]] = []
         self._held: set[str] = set()
         self._skipped: set[str] = set()
+        self._began_at_seconds = time.time()
         self._status = pb.SourceStatus(name=settings.name, kind=settings.kind, state=pb.SOURCE_STATE_WAITING)
         self._scanning = asyncio.Lock()
         self._wanted = asyncio.Event()
@@ -95,6 +98,22 @@ class Follower:
         """Ends following; a scan under way is given up."""
         await end_tasks(self._tasks)
         self._tasks = []
+
+    @property
+    def interval_seconds(self) -> float:
+        """How often everything is looked at."""
+        pushed = self._settings.kind == "push"
+        return max(self._settings.poll_seconds, FULL_SECONDS) if pushed else self._settings.poll_seconds
+
+    def lag(self) -> Sync:
+        """How far behind it is; where it was never scanned whole, since it was begun to be followed here."""
+        status = self.status()
+        return Sync(
+            source_label(self._project, self._settings.name),
+            status.scanned_at_milliseconds / 1000 or self._began_at_seconds,
+            self.interval_seconds,
+            pb.SourceState.Name(status.state).removeprefix("SOURCE_STATE_").lower(),
+        )
 
     def status(self) -> pb.SourceStatus:
         """What it does now, or the process that follows it in its place, as a message of its own."""
@@ -125,12 +144,10 @@ class Follower:
         return int(found.changed_count + found.deleted_count + found.moved_count)
 
     async def _poll(self) -> None:
-        pushed = self._settings.kind == "push"
-        every_seconds = max(self._settings.poll_seconds, FULL_SECONDS) if pushed else self._settings.poll_seconds
         while True:
             await self._lease.until_held()
             succeeded = await self._try_scan(None)
-            pause = every_seconds if succeeded else min(every_seconds, RETRY_SECONDS)
+            pause = self.interval_seconds if succeeded else min(self.interval_seconds, RETRY_SECONDS)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._wanted.wait(), pause)
             self._wanted.clear()

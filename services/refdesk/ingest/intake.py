@@ -123,6 +123,7 @@ class Intake:
         for delivery, reason in parked:
             event = delivery.event
             metrics.SOURCE_EVENTS.labels("parked").inc()
+            metrics.PARKED.labels(metrics.EVENT).inc()
             log.warning("an event was parked", project=event.project, source=event.source, reason=reason)
             newest[event.project, event.source] = reason
         for (project, source), reason in newest.items():

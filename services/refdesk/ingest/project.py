@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import functools
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from refdesk import ids
+from refdesk.api.docstore.v1 import docstore_pb2 as docstore_pb
 from refdesk.api.docstore.v1.docstore_protocol import Docstore
 from refdesk.api.ingest.v1 import ingest_pb2 as pb
 from refdesk.api.search.v1.search_protocol import Search
+from refdesk.ingest.backlog import Holdings
 from refdesk.ingest.catalog import Catalog
 from refdesk.ingest.changes import Change, Ending, Followed, Outcome
 from refdesk.ingest.embedding import Embedding
@@ -25,7 +28,7 @@ from refdesk.ingest.parsing import Parsers
 from refdesk.ingest.publish import Publisher
 from refdesk.ingest.reconcile import Findings, Reconciler
 from refdesk.ingest.settings import IngestSettings
-from refdesk.ingest.source_records import SourceRecords
+from refdesk.ingest.source_records import REPORTS, SourceRecords
 from refdesk.ingest.sources.folder import FolderSource
 from refdesk.ingest.sources.interface import DocumentSource
 from refdesk.ingest.sources.openapi import SpecSource
@@ -162,6 +165,21 @@ class ProjectWork:
         except OUTAGE:  # no more than a remark depends on it, and in an outage this is what people look at
             declared = project.model_id
         return await report_generations(project, self._stores, self._catalog, self.growth.failures, declared)
+
+    async def count_holdings(self) -> Holdings | None:
+        """What the project holds; None where another process works for it. Raises: Unavailable and the like."""
+        if not self._lease.held:
+            return None
+        followed = [generation.name for generation in await self._catalog.generations(self.slug)]
+        counts = [await self._stores.count(name) for name in followed]
+        reports = await self._stores.list_reports("", REPORTS)
+        kinds = Counter(docstore_pb.ReportKind.Name(one.kind).removeprefix("REPORT_KIND_").lower() for one in reports)
+        return Holdings(
+            document_count=counts[0].document_count if counts else 0,
+            chunk_count=sum(one.chunk_count for one in counts),
+            vectors_pending_count=sum(one.missing_vector_count for one in counts),
+            reported=kinds,
+        )
 
     async def follow_menus(self) -> None:
         """Keeps menus up to date where this process works for the project. Raises: Unavailable and the like; then it begins anew."""

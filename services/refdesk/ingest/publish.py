@@ -207,7 +207,7 @@ class Publisher:
             if work.origin.held_back:
                 set_aside(work, "its source declares it unpublished", absent=True, generations=generations)
             elif parsed.failure:
-                work.end(Ending.FAILED, parsed.failure)
+                work.end(Ending.FAILED, parsed.failure, unparsed=True)
             elif parsed.unusable or parsed.unpublished:
                 reason, absent = parsed.unusable or parsed.unpublished, bool(parsed.unpublished)
                 set_aside(work, reason, absent=absent, generations=generations)

@@ -13,7 +13,7 @@ from refdesk.api.embedder.v1.embedder_protocol import Embedder
 from refdesk.api.ingest.v1 import ingest_pb2 as pb
 from refdesk.api.search.v1.search_protocol import Search
 from refdesk.errors import InvalidArgument, NotFound, RefdeskError, Unavailable
-from refdesk.ingest import metrics
+from refdesk.ingest.backlog import Holdings, Sync, Watcher
 from refdesk.ingest.catalog import Catalog
 from refdesk.ingest.consumer import Consumer
 from refdesk.ingest.embedding import Embedding
@@ -116,7 +116,6 @@ class IngestService:
         """A project's progress. Raises: NotFound, Unavailable."""
         project = self._project(request.project)
         pending = await self._events.pending()
-        metrics.PENDING.set(pending)
         sources = [follower.status() for follower in project.followers.values()]
         return pb.GetStatusResponse(
             sources=sources,
@@ -224,6 +223,7 @@ class IngestService:
             "consumer", self._consumer.run, self._settings.outage_seconds, done=lambda: self._consumer.drained
         )
         self._consuming = asyncio.create_task(consuming, name="ingest consumer")
+        self._spawn("backlog", Watcher(self._events, self._lags, self._count_holdings).run)
         for slug, project in self._projects.items():
             for follower in project.followers.values():
                 follower.start()
@@ -231,6 +231,13 @@ class IngestService:
             self._spawn(f"reconcile {slug}", project.reconcile_for_ever)
             self._spawn(f"generations {slug}", project.generations.run)
             self._spawn(f"menus {slug}", project.follow_menus)
+
+    def _lags(self) -> list[Sync]:
+        return [follower.lag() for project in self._projects.values() for follower in project.followers.values()]
+
+    async def _count_holdings(self) -> list[Holdings]:
+        counted = [await project.count_holdings() for project in self._projects.values()]
+        return [one for one in counted if one is not None]
 
     def _spawn(self, name: str, task: Callable[[], Awaitable[None]]) -> None:
         running = keep_running(name.partition(" ")[0], task, self._settings.outage_seconds)

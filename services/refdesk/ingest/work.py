@@ -28,9 +28,9 @@ class Work:
     reason: str = ""
     outcome: Outcome | None = None
 
-    def end(self, ending: Ending, reason: str = "") -> None:
+    def end(self, ending: Ending, reason: str = "", *, unparsed: bool = False) -> None:
         """Ends it here; later steps leave it alone."""
-        self.outcome = Outcome(ending, reason)
+        self.outcome = Outcome(ending, reason, unparsed)
 
     def ended(self, ending: Ending) -> bool:
         """Whether it ended like this."""

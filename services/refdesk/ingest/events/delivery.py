@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 
 from nats.aio.client import Client
 from nats.aio.msg import Msg
@@ -32,6 +32,13 @@ class JetStreamDelivery:
     def deliveries(self) -> int:
         """How often it was delivered, this time included."""
         return int(self._message.metadata.num_delivered)
+
+    @property
+    def trace(self) -> Mapping[str, str]:
+        """What its headers say, under our own name or as an attribute of a CloudEvent in binary mode."""
+        headers = {name.lower(): value for name, value in (self._message.headers or {}).items()}
+        parent = headers.get("traceparent") or headers.get("ce-traceparent")
+        return {"traceparent": parent} if parent else {}
 
     async def ack(self) -> None:
         """Done."""

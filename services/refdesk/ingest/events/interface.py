@@ -2,11 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from refdesk.ingest.events.event import ChangeEvent
 from refdesk.ingest.events.incoming import Incoming
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """What waits in one lane: events that are not acknowledged, and since when the oldest of them (seconds since 1970; 0: none waits)."""
+
+    pending_count: int
+    oldest_at_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What a stream holds, and what it may hold."""
+
+    size_bytes: int
+    limit_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """The queue as it is: lanes by name (changed, bulk), streams by name (events, parked)."""
+
+    lanes: Mapping[str, Lane]
+    streams: Mapping[str, Room]
 
 
 class Delivery(Protocol):
@@ -20,6 +45,11 @@ class Delivery(Protocol):
     @property
     def deliveries(self) -> int:
         """How often it was delivered, this time included."""
+        ...
+
+    @property
+    def trace(self) -> Mapping[str, str]:
+        """The trace that it belongs to, as W3C Trace Context writes it; empty where it belongs to none."""
         ...
 
     async def ack(self) -> None:
@@ -102,6 +132,10 @@ class Events(Protocol):
 
     async def pending(self) -> int:
         """Events that are not acknowledged, delivered or not. Raises: Unavailable."""
+        ...
+
+    async def backlog(self) -> Backlog:
+        """What waits, and how much room is left. Raises: Unavailable."""
         ...
 
     def lease(self, name: str, tell: Callable[[], bytes], gained: Callable[[], None]) -> Lease:

@@ -20,12 +20,14 @@ from refdesk.ingest.events.client_errors import Refused, translated
 from refdesk.ingest.events.delivery import JetStreamDelivery
 from refdesk.ingest.events.event import ChangeEvent
 from refdesk.ingest.events.incoming import read_incoming
-from refdesk.ingest.events.interface import AlwaysHeld, Delivery, Lease
+from refdesk.ingest.events.interface import AlwaysHeld, Backlog, Delivery, Lane, Lease, Room
 from refdesk.ingest.events.leases import Leases, bucket_config
 from refdesk.ingest.events.publishing import publish_all
 from refdesk.ingest.events.pull import Puller
 from refdesk.ingest.events.stream import (
     LANES,
+    PARKED,
+    PATTERNS,
     STREAM,
     consumer_config,
     consumer_name,
@@ -38,6 +40,7 @@ from refdesk.ingest.events.upkeep import ensure_consumer, ensure_stream
 ACK_TIMEOUT_SECONDS = 10.0
 REACHABLE_TIMEOUT_SECONDS = 1.0
 _WAIT_SECONDS = 10.0
+STREAMS = {"events": STREAM, "parked": PARKED}
 _log = structlog.get_logger()
 
 
@@ -118,6 +121,25 @@ class JetStreamEvents:
         with translated():
             infos = [await self._js.consumer_info(STREAM, consumer_name(lane)) for lane in LANES]
         return sum((info.num_pending or 0) + (info.num_ack_pending or 0) for info in infos)
+
+    async def backlog(self) -> Backlog:
+        """What the consumers have left; a lane's oldest event is its first in the stream, which keeps none that is acknowledged."""
+        with translated():
+            lanes = {lane: await self._look_at(lane) for lane in LANES}
+            rooms = {name: await self._js.stream_info(stream) for name, stream in STREAMS.items()}
+        return Backlog(
+            lanes,
+            {name: Room(info.state.bytes, info.config.max_bytes or 0) for name, info in rooms.items()},
+        )
+
+    async def _look_at(self, lane: str) -> Lane:
+        info = await self._js.consumer_info(STREAM, consumer_name(lane))
+        pending_count = (info.num_pending or 0) + (info.num_ack_pending or 0)
+        oldest = None
+        if pending_count:
+            with contextlib.suppress(NotFoundError):  # acknowledged meanwhile
+                oldest = (await self._js.get_msg(STREAM, seq=1, subject=PATTERNS[lane], next=True)).time
+        return Lane(pending_count, oldest.timestamp() if oldest else 0.0)
 
     def lease(self, name: str, tell: Callable[[], bytes], gained: Callable[[], None]) -> Lease:
         """One in the server's key-value store; with a server of our own this process is alone."""
