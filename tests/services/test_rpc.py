@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 import grpc
 import pytest
@@ -18,6 +18,7 @@ from refdesk.rpc.boundary import Near
 from refdesk.rpc.channel import open_channel
 from refdesk.rpc.contract import CONTRACTS
 from refdesk.rpc.far import Far
+from refdesk.rpc.health import HealthListener
 from refdesk.rpc.server import Server
 
 pytestmark = pytest.mark.anyio
@@ -155,3 +156,43 @@ async def test_reflection_names_the_service(server: Server) -> None:
             answers = [answer async for answer in stub.ServerReflectionInfo(iter([request]))]
     names = [service.name for service in answers[0].list_services_response.service]
     assert SERVICE in names
+
+
+async def ask_health(port: int, name: str) -> int:
+    async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
+        health = health_pb2_grpc.HealthStub(channel)
+        return int((await health.Check(health_pb2.HealthCheckRequest(service=name), timeout=5)).status)
+
+
+async def test_health_by_itself_tells_alive_from_started_from_ready(scripted: Scripted) -> None:
+    serving, not_serving = health_pb2.HealthCheckResponse.SERVING, health_pb2.HealthCheckResponse.NOT_SERVING
+    scripted.reason = "model is loading"
+    listener = HealthListener({"embedder": scripted}, "127.0.0.1:0")
+    await listener.start()
+    try:
+        await until(lambda: ask_health(listener.port, ""), not_serving)
+        assert [await ask_health(listener.port, name) for name in ("live", "started")] == [serving, not_serving]
+        await listener.note_started()
+        scripted.reason = ""
+        await until(lambda: ask_health(listener.port, ""), serving)
+        assert await ask_health(listener.port, "started") == serving
+        await listener.drain()
+        assert await ask_health(listener.port, "") == not_serving
+    finally:
+        await listener.close()
+
+
+async def until(ask: Callable[[], Awaitable[int]], wanted: int) -> None:
+    async with asyncio.timeout(10):
+        while True:
+            try:
+                if await ask() == wanted:
+                    return
+            except grpc.aio.AioRpcError as error:
+                assert error.code() is grpc.StatusCode.NOT_FOUND
+            await asyncio.sleep(0.05)
+
+
+async def test_a_taken_address_of_health_is_said(server: Server, scripted: Scripted) -> None:
+    with pytest.raises(errors.Unavailable, match=r"rpc\.health_listen"):
+        await HealthListener({"embedder": scripted}, f"127.0.0.1:{server.port}").start()

@@ -320,6 +320,21 @@ async def test_the_gateway_is_ready_by_meaning_alone_and_not_ready_without_eithe
 
 
 @pytest.mark.anyio
+async def test_a_gateway_that_was_ready_serves_on_through_an_outage_and_says_it() -> None:
+    desk = Desk()
+    gateway = desk.gateway()
+    async with served(gateway) as url, httpx2.AsyncClient() as http:
+        assert (await http.get(f"{url}/readyz")).status_code == 200
+        for leg_kind in (search_api.LEG_KIND_LEXICAL, search_api.LEG_KIND_SEMANTIC):
+            failed = leg(leg_kind, status=search_api.LEG_STATUS_FAILED, reason="embedder_unavailable")
+            setattr(desk.search, "lexical" if leg_kind == search_api.LEG_KIND_LEXICAL else "semantic", failed)
+        async with asyncio.timeout(20):
+            while (await http.get(f"{url}/readyz")).status_code == 200:  # noqa: ASYNC110 - it looks every 2 s
+                await asyncio.sleep(0.1)
+        assert gateway.not_ready_reason() == ""
+
+
+@pytest.mark.anyio
 async def test_before_the_start_a_call_is_told_to_come_back() -> None:
     gateway = Desk().gateway()
     assert gateway.not_ready_reason() == "the gateway is starting"

@@ -53,7 +53,7 @@ dns:///{{ $name }}:9090
 {{/* What the chart decides; `config` must not name any of it. */}}
 {{- define "refdesk.ownSettings" -}}
 {{- $root := . -}}
-{{- $rpc := dict "listen" "0.0.0.0:9090" -}}
+{{- $rpc := dict "listen" "0.0.0.0:9090" "health_listen" "0.0.0.0:9091" -}}
 {{- range $name := list "embedder" "search" "docstore" "ingest" }}{{ $_ := set $rpc $name (include "refdesk.rpcTarget" (list $root $name)) }}{{ end -}}
 {{- $ingest := dict "events" (include "refdesk.natsUrl" .) "nats" (include "refdesk.natsSettings" . | fromYaml) -}}
 {{- toYaml (dict

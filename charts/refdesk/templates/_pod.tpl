@@ -30,22 +30,24 @@ spec:
         {{- else }}
         - {name: grpc, containerPort: 9090}
         {{- end }}
+        - {name: health, containerPort: 9091}
         - {name: metrics, containerPort: 9102}
       {{- with include "refdesk.environment" . | trim }}
       env:
         {{- . | nindent 8 }}
       {{- end }}
-      startupProbe:
-        httpGet: {path: /livez, port: metrics}
+      startupProbe: # until everything has started, the model with it; engines that are not there yet hold up readiness alone
+        grpc: {port: 9091, service: started}
         periodSeconds: 2
+        timeoutSeconds: 5
         failureThreshold: 150
-      livenessProbe:
-        httpGet: {path: /livez, port: metrics}
+      livenessProbe: # asks nobody else
+        grpc: {port: 9091, service: live}
         periodSeconds: 10
         timeoutSeconds: 5
         failureThreshold: 6
       readinessProbe:
-        httpGet: {path: /readyz, port: metrics}
+        grpc: {port: 9091}
         periodSeconds: 2
         timeoutSeconds: 2
         failureThreshold: 2

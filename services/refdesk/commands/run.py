@@ -12,6 +12,7 @@ from refdesk.app import App
 from refdesk.commands.serving import bind, served
 from refdesk.commands.stopping import stop_signal
 from refdesk.desk import UNNAMED_DATA
+from refdesk.rpc.health import HealthListener
 from refdesk.rpc.server import Server
 from refdesk.settings import load_here
 from refdesk.telemetry.http import build_app
@@ -31,18 +32,30 @@ async def run(target: str, config: str) -> None:
     stop = stop_signal()
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(served(build_app(app.readiness), telemetry))
-        if target == "gateway":
-            gateway = settings.gateway
-            listener = bind(gateway.host, gateway.port, "set gateway.port (REFDESK_GATEWAY__PORT) to another port")
-            await stack.enter_async_context(served(app.services["gateway"].app, listener))
-            await stack.enter_async_context(served(_build_operator(app), _bind_operator(gateway.operator_listen)))
+        health = HealthListener(app.services, settings.rpc.health_listen) if settings.rpc.health_listen else None
+        if health is not None:
+            await health.start()
+            stack.push_async_callback(health.close)
         stack.push_async_callback(app.close)
+        if target == "gateway":
+            await _serve_gateway(app, stack)
         await app.start()
         if target != "gateway":
             server = Server(app.services, settings.rpc.listen)
             await server.start()
             stack.push_async_callback(server.close)
+        if health is not None:
+            await health.note_started()
+            stack.push_async_callback(health.drain)
         await stop.wait()
+
+
+async def _serve_gateway(app: App, stack: AsyncExitStack) -> None:
+    """Both of its listeners end before its services do, so that calls under way are answered."""
+    gateway = app.settings.gateway
+    listener = bind(gateway.host, gateway.port, "set gateway.port (REFDESK_GATEWAY__PORT) to another port")
+    await stack.enter_async_context(served(app.services["gateway"].app, listener))
+    await stack.enter_async_context(served(_build_operator(app), _bind_operator(gateway.operator_listen)))
 
 
 def _build_operator(app: App) -> Starlette:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import grpc
-from grpc_health.v1 import health_pb2, health_pb2_grpc
-from grpc_health.v1._async import HealthServicer
+from grpc_health.v1 import health_pb2
 from grpc_reflection.v1alpha import reflection
 from grpc_status import rpc_status
 
@@ -17,18 +15,11 @@ from refdesk.rpc import deadline
 from refdesk.rpc.boundary import Near
 from refdesk.rpc.channel import SIZE_OPTIONS
 from refdesk.rpc.contract import CONTRACTS, Contract, Method
+from refdesk.rpc.health import Health, Service
 from refdesk.rpc.status import to_status
 
-HEALTH_SECONDS = 0.5
 DRAIN_SECONDS = 20.0
 CONNECTION_AGE_MILLISECONDS = 60_000
-
-
-class Service(Protocol):
-    """What the server needs of a service beside its contract."""
-
-    def not_ready_reason(self) -> str:
-        """Empty when it can serve, else why not."""
 
 
 class Server:
@@ -37,8 +28,7 @@ class Server:
     def __init__(self, services: Mapping[str, Service], address: str) -> None:
         self._services = dict(services)
         self._address = address
-        self._health = HealthServicer()
-        self._watch: asyncio.Task[None] | None = None
+        self._health = Health(services)
         self._server: grpc.aio.Server | None = None
         self.port = 0
 
@@ -53,7 +43,7 @@ class Server:
         for contract in contracts:
             server.add_generic_rpc_handlers((_handlers(Near(self._services[contract.component], contract), contract),))
         health = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
-        _add_health(self._health, server)
+        self._health.add_to(server)
         reflection.enable_server_reflection(
             [contract.full_name for contract in contracts] + [health, reflection.SERVICE_NAME], server
         )
@@ -63,35 +53,16 @@ class Server:
             raise errors.Unavailable(
                 f"cannot listen on {self._address}: is it taken? set rpc.listen to another address"
             ) from None
+        await self._health.start()
         await server.start()
+        await self._health.note_started()
         self._server = server
-        self._watch = asyncio.create_task(self._watch_health(), name="health")
 
     async def close(self) -> None:
         """Says not serving, lets calls finish within the drain time, and stops."""
-        if self._watch is not None:
-            self._watch.cancel()
-        await self._health.enter_graceful_shutdown()
+        await self._health.close()
         if self._server is not None:
             await self._server.stop(DRAIN_SECONDS)
-
-    async def _watch_health(self) -> None:
-        while True:
-            ready = [not service.not_ready_reason() for service in self._services.values()]
-            for component, is_ready in zip(self._services, ready, strict=True):
-                name = CONTRACTS[component].full_name if component in CONTRACTS else component
-                await self._health.set(name, _serving(is_ready))
-            await self._health.set("", _serving(all(ready)))
-            await asyncio.sleep(HEALTH_SECONDS)
-
-
-def _serving(ready: bool) -> Any:
-    status = health_pb2.HealthCheckResponse
-    return status.SERVING if ready else status.NOT_SERVING
-
-
-def _add_health(servicer: HealthServicer, server: grpc.aio.Server) -> None:
-    health_pb2_grpc.add_HealthServicer_to_server(servicer, server)
 
 
 def _handlers(near: Near, contract: Contract) -> grpc.GenericRpcHandler[Any, Any]:
