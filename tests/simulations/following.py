@@ -25,7 +25,7 @@ from refdesk.ingest.source_records import SourceRecords
 from refdesk.ingest.sources.interface import Listing
 from simulations.clock import run
 from simulations.publishing import RememberingParsers
-from simulations.weather import SimulatedWeather
+from simulations.weather import STALL_TICKS, SimulatedWeather
 
 SETTINGS = IngestSettings(batch_documents=4, deliveries=50, retry_seconds=0.001, outage_seconds=0.002)
 LIMIT = DeleteLimit(documents=2, share=0.1)
@@ -80,6 +80,18 @@ class Desk(FakeDesk):
             self.folder.remove(path)
         await self.scan(self.random.choice(((), self.folder.documents.keys() | set(PATHS))))
 
+    async def pass_by(self) -> None:
+        """A page is written and announced, and gone while it is being published or before."""
+        path = f"passing{self.random.randrange(3)}.md"
+        self.folder.write(path, f"# {path}\n\nPage {self.random.choice(('amber', 'birch', 'cedar'))} of {path}.\n")
+        with contextlib.suppress(RefdeskError):
+            await self.follower.hint((path,))
+        await self.weather.rest(STALL_TICKS)
+        self.folder.remove(path)
+        await self.scan()  # while this one looks, it may be put, and only the next one knows of it
+        await asyncio.sleep(2 * ONE_GO_SECONDS)
+        await self.scan()
+
     async def lose_sight(self) -> list[str]:
         """Some of it is out of sight, and seen again later; what was deleted of that."""
         standing = dict(self.folder.documents)
@@ -123,6 +135,8 @@ async def follow(desk: Desk) -> list[str]:
         for _ in range(ROUNDS):
             await asyncio.sleep(2 * ONE_GO_SECONDS)  # deletes so close to each other would be judged as one
             await desk.edit()
+            await asyncio.sleep(2 * ONE_GO_SECONDS)
+            await desk.pass_by()
             await asyncio.sleep(2 * ONE_GO_SECONDS)
             if len(desk.folder.documents) > LIMIT.documents:
                 found += await desk.lose_sight()

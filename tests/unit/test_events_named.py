@@ -140,6 +140,14 @@ def test_a_plan_becomes_events_with_what_moved_after_its_new_place() -> None:
     assert not any(event.bulk for event in events)
 
 
+def test_a_page_that_goes_comes_back_as_it_was_and_goes_again_has_gone_twice() -> None:
+    once, again = (
+        make_events("p", "s", Plan({}, {}, {"a": known}), ["a"], {"a": known}, "now")[0].id
+        for known in (Known("1", "h", record_revision=4), Known("1", "h", record_revision=6))
+    )
+    assert once != again
+
+
 @pytest.mark.parametrize(("count", "bulk"), [(50, False), (51, True)])
 def test_more_than_fifty_events_are_bulk(count: int, bulk: bool) -> None:
     plan = Plan(new={str(number): "1" for number in range(count)}, edited={}, vanished={})

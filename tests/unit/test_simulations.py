@@ -21,6 +21,7 @@ from refdesk.docstore.engines.sqlite import hydration, noting, putting
 from refdesk.engines.opensearch import bulk
 from refdesk.ingest import entries, records
 from refdesk.ingest import following as refdesk_following
+from refdesk.ingest.publish import Publisher
 from refdesk.ingest.vectors import Vectors
 from refdesk.search.engines import opensearch_writer
 from simulations import following, pushes
@@ -108,6 +109,11 @@ MUTANTS = {
     ),
     "deletes on the word of a listing that ended early": Mutant(
         following.simulate, (edit(refdesk_following, "judge", ("if not complete:", "if False:")),), 50
+    ),
+    "what went away before it was put is left": Mutant(
+        following.simulate,
+        (edit(Publisher, "_read_source", (" and work.view and not work.view.deleted:", ":")),),
+        200,
     ),
     "an engine lowers stamps": Mutant(
         Simulation.simulate,

@@ -30,9 +30,8 @@ def make_events(
 
 
 def _state(known: Known | None) -> str:
-    if known is None:
-        return ABSENT
-    return f"{'deleted' if known.deleted else 'known'} {known.revision}"
+    """As no other moment's: a page that goes, comes back as it was and goes again has gone twice."""
+    return ABSENT if known is None else f"{known.record_revision} {known.revision}"
 
 
 class Announced:

@@ -16,6 +16,8 @@ class Known:
     revision: str
     content_hash: str
     deleted: bool = False
+    record_revision: int = 0
+    """Counts what was put of it: a source's revision may come back, this one never does."""
 
 
 UNRECORDED = Known("", "")

@@ -54,4 +54,5 @@ def known_of(record: pb.Document) -> Known:
     What was set aside although it is there bears its source's revision, also where nothing of it is indexed: it is not gone, and not
     announced anew until it changes.
     """
-    return Known(record.source_revision, record.content_hash, record.deleted and not record.source_revision)
+    gone = record.deleted and not record.source_revision
+    return Known(record.source_revision, record.content_hash, gone, record.revision)
