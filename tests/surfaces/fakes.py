@@ -118,7 +118,8 @@ class FakeDocstore:
 
     async def list_documents(self, request: docstore_api.ListDocumentsRequest) -> docstore_api.ListDocumentsResponse:
         self._called("list_documents")
-        ordered = sorted(self.documents, key=lambda document: (document.path.rpartition("/")[0], document.path))
+        held = [document for document in self.documents if request.source in ("", document.source)]
+        ordered = sorted(held, key=lambda document: (document.path.rpartition("/")[0], document.path))
         if request.page_token and not re.fullmatch(rf"{request.project}-\d+", request.page_token):
             raise errors.InvalidArgument("page_token is of another listing")
         start = int(request.page_token.rpartition("-")[2]) if request.page_token else 0

@@ -75,7 +75,7 @@ def make_documents() -> list[docstore_api.Document]:
 
 @dataclass
 class SiteDocstore(FakeDocstore):
-    """Finds pages by id too, lists one source, keeps menus, and tells what kind of page a chunk is of."""
+    """Finds pages by id too, keeps menus, and tells what kind of page a chunk is of."""
 
     menus: dict[str, docstore_api.Menu] = field(default_factory=dict)
 
@@ -88,14 +88,6 @@ class SiteDocstore(FakeDocstore):
         paths = {document.document_id: document.path for document in self.documents}
         asked = list(request.paths) or [paths.get(one, "nowhere") for one in request.document_ids]
         return await super().get_documents(docstore_api.GetDocumentsRequest(paths=asked))
-
-    async def list_documents(self, request: docstore_api.ListDocumentsRequest) -> docstore_api.ListDocumentsResponse:
-        everything = self.documents
-        self.documents = [one for one in everything if request.source in ("", one.source)]
-        try:
-            return await super().list_documents(request)
-        finally:
-            self.documents = everything
 
     async def hydrate_chunks(self, request: docstore_api.HydrateChunksRequest) -> docstore_api.HydrateChunksResponse:
         response = await super().hydrate_chunks(request)

@@ -1,4 +1,4 @@
-"""search_docs as an agent reads it: the reference's example, every special answer, and what is said when a part is down."""
+"""search_docs as an agent reads it: every special answer, and what is said when a part is down."""
 
 from __future__ import annotations
 
@@ -25,44 +25,6 @@ def found_by(lexical: list[search_api.Hit], semantic: list[search_api.Hit]) -> F
 
 def good() -> FakeSearch:
     return found_by([hit(TOKENS, cosine=0.7, coverage=0.9)], [hit(TOKENS, cosine=0.7)])
-
-
-@pytest.mark.anyio
-async def test_the_reference_example_is_reproduced_byte_for_byte() -> None:
-    keys = [
-        Part(
-            ("Runbooks", "Signing keys", "Rotation"),
-            "Rotate the signing key by generating a new pair with `keytool`, publishing the public\n"
-            "half to the JWKS endpoint, and keeping the previous key active for 24 hours",
-        ),
-        Part(("Runbooks", "Signing keys", "Afterwards"), "later " * 200),
-    ]
-    policy = [Part(("Security",), "general " * 200), Part(("Security", "Key material"), "Because keys are secret.")]
-    team = "Ask the platform team. " * 20 + "Or its lead."  # so long that no room is left for neighbours
-    documents = [
-        make_document("runbooks/keys.md", "Runbooks", keys),
-        make_document("security/policy.md", "Security", policy),
-        make_document("handbook/team.md", "Team", [Part((), team)]),
-    ]
-    hits = [("runbooks/keys.md#0", 0.8712), ("security/policy.md#1", 0.8421), ("handbook/team.md#0", 0.7)]
-    desk = Desk(
-        docstore=FakeDocstore(documents, handbook()),
-        search=found_by([], [hit(chunk, cosine=cosine) for chunk, cosine in hits]),
-        settings=GatewaySettings(search_max_result_chars=1000),
-    )
-    assert await ask(desk, "search_docs", query="how do I rotate the signing key") == (
-        'Found 3 results for "how do I rotate the signing key" in project "handbook":\n'
-        "\n"
-        "### 1. runbooks/keys.md — Runbooks > Signing keys > Rotation (score 0.871)\n"
-        "Rotate the signing key by generating a new pair with `keytool`, publishing the public\n"
-        "half to the JWKS endpoint, and keeping the previous key active for 24 hours…\n"
-        "\n"
-        "### 2. security/policy.md — Security > Key material (score 0.842)\n"
-        "…Because keys are secret.\n"
-        "\n"
-        "### 3. handbook/team.md — Team (score 0.700)\n"
-        f"{team}"
-    )
 
 
 @pytest.mark.anyio

@@ -1,4 +1,4 @@
-"""list_topics and read_document as an agent reads them: the reference's examples, pages, and everything unknown."""
+"""list_topics and read_document as an agent reads them: pages, parts, and everything unknown."""
 
 from __future__ import annotations
 
@@ -7,31 +7,10 @@ import re
 import pytest
 
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
+from refdesk.errors import InvalidArgument
+from refdesk.gateway.surfaces.docs.by_source import list_by_source
 from surfaces.desks import Desk, ask, few_documents, handbook
 from surfaces.fakes import FakeDocstore, Part, count_words, make_document
-
-
-@pytest.mark.anyio
-async def test_the_reference_listing_is_reproduced_line_by_line() -> None:
-    stats = docstore_api.GetStatsResponse(document_count=84, chunk_count=412)
-    documents = [
-        make_document("policies/onboarding.md", "Onboarding", [Part((), "x")] * 9),
-        make_document("policies/travel.md", "Travel policy", [Part((), "x")] * 4),
-        make_document("api/reference/auth.md", "Authentication", [Part((), "x")] * 12),
-        make_document("notion/one.md", "One", [Part((), "x")]),
-    ]
-    desk = Desk(docstore=FakeDocstore(documents, handbook(), stats=stats))
-    assert await ask(desk, "list_topics") == (
-        'Project "handbook": 84 documents, 412 chunks\n'
-        "Sources (the first path segment): policies (local), api (git: API reference), notion (notion)\n"
-        "api/reference/ — 1 document, 12 chunks\n"
-        "• api/reference/auth.md — Authentication (12 chunks)\n"
-        "notion/ — 1 document, 1 chunk\n"
-        "• notion/one.md — One (1 chunk)\n"
-        "policies/ — 2 documents, 13 chunks\n"
-        "• policies/onboarding.md — Onboarding (9 chunks)\n"
-        "• policies/travel.md — Travel policy (4 chunks)"
-    )
 
 
 @pytest.mark.anyio
@@ -52,8 +31,8 @@ async def test_a_page_ends_with_its_cursor_and_all_pages_together_list_every_doc
 @pytest.mark.anyio
 async def test_a_directory_that_may_go_on_elsewhere_counts_this_page_only_and_says_so() -> None:
     text = await ask(Desk(), "list_topics", limit=3)
-    assert "policies/ — 1 document, 9 chunks on this page\n" in text
-    assert "api/ — 1 document, 1 chunk\n" in text
+    assert "policies/ — 2 documents, 13 chunks\n" in text
+    assert "api/ — 1 document, 1 chunk on this page\n" in text
 
 
 @pytest.mark.anyio
@@ -73,7 +52,10 @@ async def test_a_page_over_twenty_thousand_tokens_goes_on_by_cursor() -> None:
     assert count_words(text) <= 20_000
     shown = len(re.findall(r"^• ", text, re.MULTILINE))
     assert 100 < shown < 400
-    assert f"next_cursor: handbook-{shown}\n" in text
+    cursor = re.search(r"^next_cursor: (\S+)$", text, re.MULTILINE)
+    assert cursor is not None
+    rest = await ask(Desk(docstore=FakeDocstore(documents, handbook())), "list_topics", limit=1000, cursor=cursor[1])
+    assert re.search(r"^• policies/(\d{4})/", rest, re.MULTILINE)[1] == f"{shown:04d}"  # type: ignore[index]
 
 
 @pytest.mark.anyio
@@ -83,13 +65,6 @@ async def test_an_empty_project_lists_nothing_and_says_what_to_do() -> None:
         'Project "handbook": 0 documents, 0 chunks\nSources (the first path segment): policies (local)'
     )
     assert 'Nothing is indexed yet in project "handbook".' in text
-
-
-@pytest.mark.anyio
-async def test_the_reference_document_is_reproduced_byte_for_byte() -> None:
-    assert await ask(Desk(), "read_document", path="api/reference/auth.md", **{"from": 0, "to": 0}) == (
-        "File: api/reference/auth.md\nTitle: Authentication\n---\n# Authentication\n\nEvery call carries a token."
-    )
 
 
 @pytest.mark.anyio
@@ -144,3 +119,44 @@ async def test_a_deleted_document_reads_like_one_that_never_was() -> None:
     desk = Desk()
     desk.docstore.documents[3].deleted = True
     assert (await ask(desk, "read_document", path="api/changes.md")).startswith('error: no document "api/changes.md"')
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 50])
+async def test_sources_are_listed_one_after_the_other_as_declared_in_pages_of_any_size(size: int) -> None:
+    names = ["zulu", "alpha", "empty", "mike", "undeclared"]
+    documents = [
+        make_document(f"{name}/{number}.md", name, [Part((), "x")])
+        for name in names
+        if name != "empty"
+        for number in (1, 2)
+    ]
+    project = handbook()
+    del project.sources[:]
+    project.sources.extend(docstore_api.Source(name=name, kind="folder") for name in names[:-1])
+    docstore = FakeDocstore(documents, project)
+    listed: list[str] = []
+    cursor = ""
+    for _ in range(len(documents) + 1):
+        page = await list_by_source(docstore, project, names, cursor, size)  # type: ignore[arg-type]
+        assert len(page.documents) <= size
+        listed += [document.path for document in page.documents]
+        cursor = page.next_page_token
+        if not cursor:
+            break
+        assert page.documents
+    assert listed == [document.path for document in documents]
+
+
+@pytest.mark.anyio
+async def test_a_listing_goes_on_where_it_stood_while_sources_come_and_documents_of_others_go() -> None:
+    documents = [make_document(f"{name}/{n}.md", name, [Part((), "x")]) for name in ("b", "a") for n in (1, 2, 3)]
+    project = handbook()
+    docstore = FakeDocstore(list(documents), project)
+    first = await list_by_source(docstore, project, ["b", "a"], "", 4)  # type: ignore[arg-type]
+    docstore.documents = [make_document("new/1.md", "new", [Part((), "x")]), *documents[3:]]
+    rest = await list_by_source(docstore, project, ["new", "b", "a"], first.next_page_token, 50)  # type: ignore[arg-type]
+    assert [one.path for one in rest.documents] == ["a/2.md", "a/3.md"]
+    for sources, other in ((["b"], project), (["b", "a"], docstore_api.Project(slug="other"))):
+        with pytest.raises(InvalidArgument):
+            await list_by_source(docstore, other, sources, first.next_page_token, 50)  # type: ignore[arg-type]

@@ -1,9 +1,7 @@
-"""The notes surface with the official client: the reference's examples as transcripts, and each promise of its manifest."""
+"""The notes surface with the official client: each promise of its manifest."""
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -18,7 +16,6 @@ from surfaces.fakes import Part, make_document
 from surfaces.notes_desk import NotesSearch, asked_of, call, make_desk, make_project, refusal, text_of
 
 pytestmark = pytest.mark.anyio
-GOLDEN = json.loads((Path(__file__).parent / "golden" / "notes.json").read_text(encoding="utf-8"))
 BOTH = {"error handling": ["src/errors.ts", "docs/errors.md"]}
 VEC = [{"type": "vec", "query": "error handling"}]
 FAR = "journals/2025-06-01.md"
@@ -26,21 +23,6 @@ FAR = "journals/2025-06-01.md"
 
 def searches(*pairs: tuple[str, str]) -> list[dict[str, str]]:
     return [{"type": kind, "query": text} for kind, text in pairs]
-
-
-@pytest.mark.promise("notes.10", "notes.11", "notes.30", "notes.34", "notes.36", "notes.44")
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
-@pytest.mark.parametrize("transcript", GOLDEN, ids=[one["name"] for one in GOLDEN])
-async def test_each_example_of_the_reference_is_answered_as_its_transcript_says(
-    transcript: dict[str, Any], mode: str
-) -> None:
-    desk = make_desk(BOTH)
-    async with served(desk.gateway()) as url, Client(f"{url}/mcp/default/notes", mode=mode) as client:
-        result = await client.call_tool(transcript["tool"], transcript["arguments"])
-    assert not result.is_error
-    content = [part.model_dump(exclude_none=True, by_alias=True) for part in result.content]
-    assert content == transcript["content"]
-    assert result.structured_content == transcript["structuredContent"]
 
 
 @pytest.mark.promise("notes.1", "notes.2")

@@ -210,7 +210,7 @@ async def test_a_section_comes_with_its_subsections_by_its_id_or_the_beginning_o
         assert "Of the next." not in text
     whole = ids.section_id(plain.document_id, [], 0)
     assert "No heading at all." in await ask(desk, "get_section", section_id=whole[:8])
-    assert await ask(desk, "get_section", section_id="0000ffff") == "No such section"
+    assert await ask(desk, "get_section", section_id="0000ffff") == "No such section."
 
 
 def pinned_desk(**fields: Any) -> Desk:

@@ -1,9 +1,7 @@
-"""The site surface with the official client: the reference's examples, and each promise of its manifest."""
+"""The site surface with the official client: each promise of its manifest."""
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -19,7 +17,6 @@ from surfaces.fakes import count_words, leg
 from surfaces.site_desk import PROJECT, call, make_desk, make_page, make_project, page_id, record_of, refusal
 
 pytestmark = pytest.mark.anyio
-GOLDEN = json.loads((Path(__file__).parent / "golden" / "site.json").read_text(encoding="utf-8"))
 AUTH = "docs/getting-started/authentication.md"
 NAMES = [
     "get_site_overview",
@@ -32,17 +29,6 @@ NAMES = [
     "get_pages_by_path",
     "get_openapi_spec",
 ]
-
-
-@pytest.mark.promise("site.5", "site.10", "site.20", "site.32", "site.35")
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
-@pytest.mark.parametrize("transcript", GOLDEN, ids=[one["name"] for one in GOLDEN])
-async def test_each_example_of_the_reference_is_answered_as_its_transcript_says(
-    transcript: dict[str, Any], mode: str
-) -> None:
-    result = await call(make_desk(AUTH), transcript["tool"], mode, **transcript["arguments"])
-    assert not result.is_error
-    assert result.structured_content == transcript["structuredContent"]
 
 
 @pytest.mark.promise("site.1", "site.2")

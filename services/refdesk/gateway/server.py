@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from typing import Any, TypeVar
@@ -44,6 +44,8 @@ CANCELLED = "CANCELLED"
 """What a call ended with whose client had gone away: nobody's failure."""
 FAILURE_KEY = "refdesk.failure"
 """Where a handler leaves the reason of an error that it answered in a result."""
+RESOURCES_KEY = "refdesk.resources"
+"""Where a handler leaves the resources of its answer: the SDK takes off what their type does not name, such as their titles."""
 
 COMPLETE = {"resultType": "complete"}
 """Required from revision 2026-07-28 on; the SDK takes it off for earlier ones."""
@@ -99,7 +101,7 @@ class Handlers:
                     result = {**result, "instructions": await self._instructions(ctx)}
                     if "serverInfo" in result:
                         result["serverInfo"] = {**result["serverInfo"], "name": _server_name(ctx)}
-                result = _stamped(result, _server_name(ctx))
+                result = _with_resources(_stamped(result, _server_name(ctx)), _scope(ctx).pop(RESOURCES_KEY, ()))
             failure = _scope(ctx).pop(FAILURE_KEY, "")
             return result
         except ValidationError:
@@ -134,7 +136,8 @@ class Handlers:
         except errors.RefdeskError as error:
             return _failed(context, error)
         content: list[dict[str, Any]] = [{"type": "text", "text": answer.text}]
-        content += [{"type": "resource", "resource": dict(resource)} for resource in answer.resources]
+        content += _embedded(answer.resources)
+        _scope(context)[RESOURCES_KEY] = answer.resources
         result: dict[str, Any] = {**COMPLETE, "content": content, "isError": False}
         if target.structured or answer.always_structured:
             result["structuredContent"] = dict(answer.structured)
@@ -231,6 +234,17 @@ def caller_of(context: Context) -> Caller:
     if session is not None:
         caller = Caller(key_id, session.client_name, session.client_version, session.name)
     return replace(caller, base_url=str(context.request.base_url)) if context.request else caller
+
+
+def _embedded(resources: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return [{"type": "resource", "resource": dict(resource)} for resource in resources]
+
+
+def _with_resources(result: HandlerResult, resources: Sequence[Mapping[str, Any]]) -> HandlerResult:
+    """The answer of a tool with its resources whole, name, title and context included, as their readers know them."""
+    if not isinstance(result, dict) or not resources:
+        return result
+    return {**result, "content": [*result["content"][: -len(resources)], *_embedded(resources)]}
 
 
 def _stamped(result: HandlerResult, name: str) -> HandlerResult:

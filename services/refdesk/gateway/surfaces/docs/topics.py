@@ -12,6 +12,7 @@ from refdesk.api.docstore.v1.docstore_protocol import Docstore
 from refdesk.errors import InvalidArgument
 from refdesk.gateway.catalog import Catalog
 from refdesk.gateway.surfaces.docs import wording
+from refdesk.gateway.surfaces.docs.by_source import list_by_source
 from refdesk.gateway.surfaces.docs.tools import MOST_TOKENS
 from refdesk.gateway.surfaces.docs.wording import TITLE_CHARACTERS, count, one_line
 from refdesk.gateway.surfaces.interface import ToolAnswer
@@ -68,11 +69,10 @@ class ListTopics:
         return wording.nothing_indexed(project.slug, is_indexing=await self._catalog.is_indexing(project))
 
     async def _page(self, project: docstore_api.Project, cursor: str, limit: int) -> docstore_api.ListDocumentsResponse:
-        request = docstore_api.ListDocumentsRequest(
-            project=project.slug, generation=project.live_generation, page_token=cursor, page_size=limit
-        )
+        indexed = (one.source for one in (await self._catalog.stats(project)).sources)
+        sources = list(dict.fromkeys((*(source.name for source in project.sources), *indexed)))
         try:
-            return await self._docstore.list_documents(request)
+            return await list_by_source(self._docstore, project, sources, cursor, limit)
         except InvalidArgument:
             if not cursor:
                 raise

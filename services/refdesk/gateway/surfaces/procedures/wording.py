@@ -10,7 +10,7 @@ from refdesk.gateway.surfaces.procedures.tools import INLINE_SECTIONS
 from refdesk.ids import short_id
 
 EMPTY = "No instruction documents are available yet."
-NO_SECTION = "No such section"
+NO_SECTION = "No such section."
 NO_MATCH = "No instructions match this plan. Call get_toc to see which documents exist, or search with other words."
 PINS_HEADER = (
     "# Core procedures (always apply)\n\n"
