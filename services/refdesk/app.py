@@ -17,6 +17,7 @@ from refdesk.rpc.channel import open_channel
 from refdesk.rpc.contract import CONTRACTS
 from refdesk.rpc.far import Far
 from refdesk.settings import Settings
+from refdesk.telemetry import tracing
 from refdesk.telemetry.metrics import PROCESS
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ class App:
         self.settings = settings
         self.data = data
         PROCESS.data = data
+        self._end_traces = tracing.set_up(settings.telemetry, targets[0] if len(targets) == 1 else "desk")
         self.services: dict[str, Any] = {}
         self._channels: list[grpc.aio.Channel] = []
         for target in TARGETS:
@@ -70,10 +72,11 @@ class App:
             raise
 
     async def close(self) -> None:
-        """Ends every service, the last started first, then the channels."""
+        """Ends every service, the last started first, then the channels, then traces."""
         await _close(list(self.services.values()))
         for channel in self._channels:
             await channel.close(None)
+        await asyncio.to_thread(self._end_traces)
 
     def readiness(self) -> Mapping[str, str]:
         """Service name to why it cannot serve; empty text when it can."""
@@ -98,7 +101,15 @@ def _docstore(app: App) -> Any:
     from refdesk.docstore.service import DocstoreService
 
     settings = app.settings.docstore
-    return DocstoreService(settings, document_store(settings, app.data))
+    return DocstoreService(
+        settings, tracing.traced(document_store(settings, app.data), _system(settings.url, "sqlite"))
+    )
+
+
+def _system(url: str, embedded: str) -> str:
+    """What an engine's steps are called in traces."""
+    scheme = url.partition(":")[0].partition("+")[0]
+    return embedded if scheme == "file" else scheme
 
 
 def _embedder(app: App) -> Any:
@@ -112,7 +123,8 @@ def _search(app: App) -> Any:
     from refdesk.search.service import SearchService
 
     settings = app.settings.search
-    words, vectors = keyword_index(settings, app.data), vector_index(settings, app.data)
+    words = tracing.traced(keyword_index(settings, app.data), _system(settings.keyword_url, "tantivy"))
+    vectors = tracing.traced(vector_index(settings, app.data), _system(settings.vector_url, "qdrant-edge"))
     return SearchService(settings, words, vectors, app.hold("embedder"))
 
 

@@ -30,3 +30,7 @@ TEXTS = Counter(
 TOKENS = Counter(
     "refdesk_embedder_tokens_total", "Tokens that ran through a model, special tokens and prefix left out.", ["purpose"]
 )
+
+for _purpose in ("query", "passage"):  # there from the start, so that the first of them counts as an increase
+    REFUSED_TEXTS.labels(_purpose)
+    WAITING_TEXTS.labels(_purpose)

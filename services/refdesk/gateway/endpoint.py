@@ -28,6 +28,7 @@ from refdesk.gateway.server import KEY_KEY, SESSION_KEY, TARGET_KEY, Handlers
 from refdesk.gateway.sessions import Seal, session_key
 from refdesk.gateway.settings import GatewaySettings
 from refdesk.gateway.targets import Targets
+from refdesk.telemetry import tracing
 
 JSON, EVENTS = "application/json", "text/event-stream"
 SESSION_HEADER = "mcp-session-id"
@@ -80,7 +81,8 @@ class McpEndpoint:
             return
         try:
             async with while_client_waits(receive), self.admission:
-                await self._serve(scope, body, message, receive, send)
+                with tracing.following(headers):  # where the message's own _meta names no trace
+                    await self._serve(scope, body, message, receive, send)
         except errors.RefdeskError as error:
             UNANSWERED.labels(error.reason).inc()
             await _failure(error, message.get("id"))(scope, receive, send)

@@ -26,6 +26,7 @@ from refdesk.gateway.origins import Origins
 from refdesk.gateway.settings import GatewaySettings
 from refdesk.rpc import deadline
 from refdesk.source_events import SourceEvent, SourceEventType, read_source_event
+from refdesk.telemetry import tracing
 
 PATH = "/api/projects/{project}/events"
 JSON, PROBLEM = "application/json", "application/problem+json"
@@ -54,6 +55,10 @@ class EventsEndpoint:
         self._origins.check_host(request.headers.get("host", ""))
         if not self._origins.allows_origin(request.headers.get("origin", "")):
             raise errors.PermissionDenied("pages from that Origin may not call this server")
+        with tracing.following(request.headers), tracing.span("POST events", "server", begins=True):
+            return await self._receive(request, project)
+
+    async def _receive(self, request: Request, project: str) -> Response:
         await self._allow(request, project)
         async with self._admission:
             body = await self._read_body(request)

@@ -62,3 +62,5 @@ for _leg in ("lexical", "semantic"):
     DEGRADED_SEARCHES.labels(_leg)
 for _reason in ("UNAVAILABLE", "DEADLINE_EXCEEDED", "INTERNAL"):
     UNANSWERED.labels(_reason)
+for _reason in ("missing", "unknown", "scope", "rate", "unchecked"):
+    DENIED.labels(_reason)

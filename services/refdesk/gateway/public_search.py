@@ -24,6 +24,7 @@ from refdesk.gateway.surfaces.interface import Caller, ToolAnswer
 from refdesk.gateway.surfaces.site.schemas import MODES
 from refdesk.gateway.surfaces.site.search import PageSearch
 from refdesk.rpc import deadline
+from refdesk.telemetry import tracing
 
 PATH = "/api/projects/{project}/search"
 PROBLEM = "application/problem+json"
@@ -72,7 +73,11 @@ class PublicSearch:
         """The answer, or an error as problem+json, with the headers that let a declared page read it."""
         headers = {"Vary": "Origin", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
         try:
-            with deadline.limit(self._deadline_seconds):
+            with (
+                tracing.following(request.headers),
+                tracing.span("GET search", "server", begins=True),
+                deadline.limit(self._deadline_seconds),
+            ):
                 self._origins.check_host(request.headers.get("host", ""))
                 project = await self._find(request.path_params["project"])
                 headers |= _allow(request.headers.get("origin", ""), project)

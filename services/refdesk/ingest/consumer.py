@@ -26,6 +26,7 @@ from refdesk.ingest.publish import Publisher
 from refdesk.ingest.settings import IngestSettings
 from refdesk.ingest.supervision import OUTAGE, Backoff
 from refdesk.ingest.work import Batch
+from refdesk.telemetry import tracing
 
 log = structlog.get_logger()
 
@@ -48,6 +49,7 @@ class Prepared:
     jobs: Sequence[Job]
     batch: Batch
     started_at: float
+    steps: tracing.Steps
 
 
 class Consumer:
@@ -123,13 +125,16 @@ class Consumer:
                 await self._acknowledge(jobs)
                 continue
             started = time.perf_counter()
+            steps = tracing.begin_steps("publish documents", [one.trace for one in deliveries_of(jobs)], "consumer")
             try:
-                batch = await publisher.prepare([job.change for job in jobs])
+                with steps.within():
+                    batch = await publisher.prepare([job.change for job in jobs])
             except OUTAGE as error:
+                steps.end("held")
                 await self._hold(deliveries_of(jobs), error)
             else:
                 size_bytes += batch.size_bytes
-                await prepared.put(Prepared(project, publisher, jobs, batch, started))
+                await prepared.put(Prepared(project, publisher, jobs, batch, started, steps))
         self._pace.observe(len(deliveries), size_bytes)
 
     async def _fetch(self) -> list[Delivery]:
@@ -165,11 +170,14 @@ class Consumer:
     async def _write_all(self, prepared: asyncio.Queue[Prepared | None]) -> None:
         while (one := await prepared.get()) is not None:
             try:
-                outcomes = await one.publisher.write(one.batch)
+                with one.steps.within():
+                    outcomes = await one.publisher.write(one.batch)
             except OUTAGE as error:
+                one.steps.end("held")
                 await self._hold(deliveries_of(one.jobs), error)
                 continue
             self._backoff.reset()
+            one.steps.end(", ".join(sorted({outcome.ending.value for outcome in outcomes})))
             for outcome in outcomes:
                 metrics.PUBLISHED.labels(outcome.ending.value).inc()
             self._time(one.jobs, outcomes)

@@ -23,6 +23,7 @@ from refdesk.ingest.scan import Known, Plan, compare, pair_moves
 from refdesk.ingest.sources.interface import DocumentSource, DocumentUnreadable, Listing, Skipped
 from refdesk.projects import SourceSettings
 from refdesk.tasks import end_tasks
+from refdesk.telemetry import tracing
 from refdesk.telemetry.labels import source_label
 
 FULL_SECONDS = 600.0
@@ -246,7 +247,8 @@ class Follower:
             self._announced.begin(await self._events.incarnation())
         fresh = events if again else self._announced.leave_out(events, time.monotonic())
         # Somebody who asks again may know better than the queue, which takes the same change within two minutes for a repetition.
-        await self._events.publish([replace(event, id=uuid4().hex) for event in fresh] if again else fresh)
+        with tracing.span("announce changes", "producer", begins=bool(fresh)):
+            await self._events.publish([replace(event, id=uuid4().hex) for event in fresh] if again else fresh)
         self._announced.note(fresh, time.monotonic())
         if within is None:
             self._announced.keep({event.path for event in events})

@@ -70,6 +70,8 @@ for _reason in (UNPARSED, REFUSED, EVENT):  # there from the start, so that the 
     PARKED.labels(_reason)
 for _ending in ("published", "unchanged", "skipped", "failed", "held", "conflicted"):
     PUBLISHED.labels(_ending)
+for _why in ("time", "death", "error"):
+    PARSE_FAILURES.labels(_why)
 for _origin in ("embedded", "taken_over"):
     VECTORS.labels(_origin)
 for _task in ("consumer", "vectors"):

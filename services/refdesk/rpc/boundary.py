@@ -15,6 +15,7 @@ from refdesk.rpc.contract import Contract, Method
 from refdesk.rpc.metrics import CALL_SECONDS
 from refdesk.rpc.outages import Outage
 from refdesk.rpc.status import error_class
+from refdesk.telemetry import tracing
 
 log = structlog.get_logger()
 
@@ -40,11 +41,13 @@ def bound(function: Call, component: str, method: Method) -> Call:
 
     done = CALL_SECONDS.labels(component, method.name, "ok")
     outage = Outage(component=component, method=method.name)
+    name = f"{component}/{method.name}"
 
     async def call(request: Any) -> Any:
         started = time.perf_counter()
         try:
-            response = await _within_deadline(function, request, component)
+            with tracing.span(name, "server", rpc_method=name):
+                response = await _within_deadline(function, request, component)
         except errors.RefdeskError as error:
             failed(error_class(error), time.perf_counter() - started)
             if isinstance(error, errors.Unavailable):

@@ -12,6 +12,7 @@ from refdesk.rpc import deadline
 from refdesk.rpc.contract import Contract, Method
 from refdesk.rpc.outages import Outage
 from refdesk.rpc.status import Unreachable, from_call
+from refdesk.telemetry import tracing
 
 MOST_SECONDS = 120.0
 """A call without a deadline of its own (publishing a large batch) ends after this."""
@@ -35,12 +36,15 @@ def _remote(
         response_deserializer=method.response.FromString,
     )
 
+    name = f"{component}/{method.name}"
+
     async def remote(request: Any) -> Any:
         left = deadline.remaining_seconds(MOST_SECONDS) - deadline.HOP_MARGIN_SECONDS
         if left <= 0:
             raise errors.DeadlineExceeded(f"no time was left to ask {component}")
         try:
-            response = await call(request, timeout=left)
+            with tracing.span(name, "client", rpc_system="grpc", rpc_method=name):
+                response = await call(request, timeout=left, metadata=tuple(tracing.carrier().items()))
         except grpc.aio.AioRpcError as failure:
             error = from_call(failure, component)
             if isinstance(error, Unreachable):

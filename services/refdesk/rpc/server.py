@@ -17,6 +17,7 @@ from refdesk.rpc.channel import SIZE_OPTIONS
 from refdesk.rpc.contract import CONTRACTS, Contract, Method
 from refdesk.rpc.health import Health, Service
 from refdesk.rpc.status import to_status
+from refdesk.telemetry import tracing
 
 DRAIN_SECONDS = 20.0
 CONNECTION_AGE_MILLISECONDS = 60_000
@@ -70,16 +71,21 @@ def _handlers(near: Near, contract: Contract) -> grpc.GenericRpcHandler[Any, Any
     return grpc.method_handlers_generic_handler(contract.full_name, handlers)
 
 
+def _headers(context: grpc.aio.ServicerContext[Any, Any]) -> dict[str, str]:
+    return {key: value for key, value in context.invocation_metadata() or () if isinstance(value, str)}
+
+
 def _handler(near: Near, method: Method) -> grpc.RpcMethodHandler[Any, Any]:
     call = getattr(near, method.name)
 
     async def handle(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> Any:
         left = context.time_remaining()
         try:
-            if left is None:
-                return await call(request)
-            with deadline.limit(left):
-                return await call(request)
+            with tracing.following(_headers(context)):
+                if left is None:
+                    return await call(request)
+                with deadline.limit(left):
+                    return await call(request)
         except errors.RefdeskError as error:
             status = rpc_status.to_status(to_status(error))
             await context.abort(status.code, status.details, status.trailing_metadata)

@@ -15,6 +15,7 @@ from refdesk.search.engines.interface import KeywordIndex, VectorIndex
 from refdesk.search.legs import LegOutcome, LexicalLeg, Look, SemanticLeg
 from refdesk.search.metrics import LEG_SECONDS
 from refdesk.search.settings import SearchSettings
+from refdesk.telemetry import tracing
 
 MEASURED_HITS = 60
 """Best hits of a leg by words that are given their cosine: no answer looks further down."""
@@ -60,16 +61,20 @@ class Retrieval:
 
     async def _run_timed(self, look: Look, leg: pb.Leg, found_by_words: list[str], *, is_measuring: bool) -> _Ran:
         started = time.perf_counter()
+        with tracing.span(f"leg {_NAMES[leg.kind]}", gen_ai_operation_name="retrieval"):
+            outcome = await self._run_leg(look, leg, found_by_words, is_measuring=is_measuring)
+        elapsed_seconds = time.perf_counter() - started
+        LEG_SECONDS.labels(_NAMES[leg.kind], outcome.reason or "ran").observe(elapsed_seconds)
+        return _Ran(leg.kind, outcome, elapsed_seconds)
+
+    async def _run_leg(self, look: Look, leg: pb.Leg, found_by_words: list[str], *, is_measuring: bool) -> LegOutcome:
         if leg.kind == pb.LEG_KIND_LEXICAL:
             lex = parse(leg.text) if leg.syntax == pb.LEG_SYNTAX_LEX else None
             outcome = await self._lexical.run(look, leg.text, lex)
             found_by_words += [hit.chunk_id for hit in outcome.hits[:MEASURED_HITS]]
-        else:
-            purpose = embedder_pb.PURPOSE_QUERY if leg.kind == pb.LEG_KIND_SEMANTIC else embedder_pb.PURPOSE_PASSAGE
-            outcome = await self._semantic.run(look, leg.text, purpose, found_by_words if is_measuring else ())
-        elapsed_seconds = time.perf_counter() - started
-        LEG_SECONDS.labels(_NAMES[leg.kind], outcome.reason or "ran").observe(elapsed_seconds)
-        return _Ran(leg.kind, outcome, elapsed_seconds)
+            return outcome
+        purpose = embedder_pb.PURPOSE_QUERY if leg.kind == pb.LEG_KIND_SEMANTIC else embedder_pb.PURPOSE_PASSAGE
+        return await self._semantic.run(look, leg.text, purpose, found_by_words if is_measuring else ())
 
     async def _measure(self, look: Look, ran: Sequence[_Ran]) -> dict[str, float]:
         """Cosines with the query of what only words found; the query is the first semantic leg's, else the first made-up answer.

@@ -17,6 +17,7 @@ from nats.js.errors import BadRequestError
 
 from refdesk.ingest.events.event import ChangeEvent, encode
 from refdesk.ingest.events.stream import subject
+from refdesk.telemetry import tracing
 
 BATCH_EVENTS = 256
 """Well under the server's own limit of 1,000; a batch that is refused is published one by one."""
@@ -52,6 +53,7 @@ def _batch_headers(event: ChangeEvent, batch: str, number: int) -> dict[str, str
         Header.MSG_ID.value: event.id,
         Header.BATCH_ID.value: batch,
         Header.BATCH_SEQUENCE.value: str(number),
+        **tracing.carrier(),
     }
 
 
@@ -71,4 +73,6 @@ async def _publish_singly(stream: JetStreamContext, events: Sequence[ChangeEvent
 
 async def _publish_each(stream: JetStreamContext, queue: Iterator[ChangeEvent]) -> None:
     for event in queue:
-        await stream.publish(subject(event), encode(event), headers={Header.MSG_ID.value: event.id})
+        await stream.publish(
+            subject(event), encode(event), headers={Header.MSG_ID.value: event.id, **tracing.carrier()}
+        )
