@@ -67,9 +67,14 @@ dns:///{{ $name }}:9090
 ) -}}
 {{- end -}}
 
+{{- define "refdesk.projects" -}}
+{{- $push := dict "name" "documents" "kind" "push" -}}
+{{- toYaml (.Values.projects | default (dict "default" (dict "sources" (list $push)))) -}}
+{{- end -}}
+
 {{- define "refdesk.config" -}}
 {{- $own := include "refdesk.ownSettings" . | fromYaml -}}
-{{- $config := mergeOverwrite $own (deepCopy .Values.config) (dict "projects" .Values.projects) -}}
+{{- $config := mergeOverwrite $own (deepCopy .Values.config) (dict "projects" (include "refdesk.projects" . | fromYaml)) -}}
 {{- toYaml $config -}}
 {{- end -}}
 
