@@ -95,6 +95,9 @@ def test_words_are_letters_and_digits_and_the_same_when_they_are_cut_again(text:
         ("Überprüfung déjà vu", ["uberprufung", "deja", "vu"]),
         ("設定 is 方法", ["設", "定", "is", "方", "法"]),
         ("a" * 100, ["a" * 64]),
+        ("“don’t” — wait…", ["don", "t", "wait"]),
+        ("1\u05c0Z b\u034fc", ["1z", "bc"]),  # marks that are left out part no words
+        ("½ ™ ①", ["1", "2", "tm", "1"]),
         ("प्रमाण पत्र", ["प्रमाण", "पत्र"]),
     ],
 )

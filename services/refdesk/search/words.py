@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from refdesk.lex import Lex, Part
 from refdesk.search.tokens import LETTER, LONGEST_TERM, UNSPACED, fold
@@ -41,8 +42,23 @@ class Wanted:
 
 def list_words(text: str) -> list[str]:
     """The words of a text in lower case without accents, split at all but letters and digits; of scripts without spaces each character."""
+    text = _drop_signs(text)
     words = text.lower().translate(_BARE).split() if text.isascii() else _WORD.findall(fold(text))
-    return [word[:LONGEST_TERM] for word in words]
+    return [word[:LONGEST_TERM] for word in words] if max(map(len, words), default=0) > LONGEST_TERM else words
+
+
+def _drop_signs(text: str) -> str:
+    """The text with spaces for typographic quotes, dashes and the like: most pages have no more than these beyond ASCII, which is cut faster."""
+    if not text.isascii():
+        for sign in filter(_is_sign, set(text)):
+            text = text.replace(sign, " ")
+    return text
+
+
+@lru_cache(maxsize=4096)
+def _is_sign(character: str) -> bool:
+    """Whether a character beyond ASCII parts words, whatever stands beside it."""
+    return not character.isascii() and _WORD.findall(fold(f"a{character}b")) == ["a", "b"]
 
 
 def join_words(*parts: str) -> str:
