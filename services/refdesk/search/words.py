@@ -48,7 +48,7 @@ def list_words(text: str) -> list[str]:
 
 
 def _drop_signs(text: str) -> str:
-    """The text with spaces for typographic quotes, dashes and the like: most pages have no more than these beyond ASCII, which is cut faster."""
+    """The text with spaces for typographic quotes, dashes and the like: many pages have no more beyond ASCII, which is cut faster."""
     if not text.isascii():
         for sign in filter(_is_sign, set(text)):
             text = text.replace(sign, " ")
