@@ -185,10 +185,10 @@ BOMB = "a0: &a0 [x.md, x.md]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}
     ],
 )
 def test_a_hostile_or_wrong_menu_is_refused_within_a_second_and_says_why(text: str, path: str, reason: str) -> None:
-    started = time.perf_counter()
+    started = time.thread_time()
     with pytest.raises(InvalidArgument, match=reason):
         read(text, path)
-    assert time.perf_counter() - started < 1
+    assert time.thread_time() - started < 1
 
 
 def test_a_menu_that_is_no_text_is_refused() -> None:
@@ -197,10 +197,10 @@ def test_a_menu_that_is_no_text_is_refused() -> None:
 
 
 def test_hostile_lines_of_a_summary_cost_little() -> None:
-    started = time.perf_counter()
+    started = time.thread_time()
     for line in ("- [" + "\\" * 250_000, "- [a](" + "(a)" * 80_000, "#" * 250_000, "- " * 120_000):
         read(line, "SUMMARY.md")
-    assert time.perf_counter() - started < 1
+    assert time.thread_time() - started < 1
 
 
 @given(st.text(max_size=40), st.sampled_from(["", "docs", "a/b"]))

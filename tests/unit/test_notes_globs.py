@@ -70,9 +70,9 @@ def test_a_name_matches_itself_alone(name: str) -> None:
 
 
 def test_a_pattern_of_many_stars_takes_no_time() -> None:
-    started = time.perf_counter()
+    started = time.thread_time()
     assert not Glob("*a" * 30 + "b").matches("a" * 4000)
-    assert time.perf_counter() - started < 5
+    assert time.thread_time() - started < 5
 
 
 def test_a_list_is_parted_at_commas_outside_of_braces() -> None:
