@@ -138,6 +138,7 @@ def test_the_tables_are_all_that_a_surface_lists(desk: DeskProcess, surface: str
     }
 
 
+@pytest.mark.promise("docs.5")
 @pytest.mark.parametrize(
     ("surface", "tool"),
     [(surface, tool) for surface, tools in SURFACES.items() for tool in tools],
@@ -159,6 +160,7 @@ def test_what_an_argument_does_not_take_is_refused_in_one_line_that_says_what_it
         assert_one_line(text, f"{tool.name} takes no arguments")
 
 
+@pytest.mark.promise("docs.5")
 @pytest.mark.parametrize("surface", SURFACES)
 def test_an_unknown_argument_and_an_unknown_tool_are_refused_with_those_there_are(
     desk: DeskProcess, surface: str

@@ -40,6 +40,7 @@ def search_request(**arguments: Any) -> dict[str, Any]:
     return request("tools/call", {"name": "search_docs", "arguments": arguments})
 
 
+@pytest.mark.promise("docs.1", "docs.50")
 @pytest.mark.anyio
 @pytest.mark.parametrize("mode", ERAS)
 async def test_the_official_client_does_all_of_it_in_every_era(mode: str) -> None:
@@ -65,6 +66,7 @@ async def test_the_official_client_does_all_of_it_in_every_era(mode: str) -> Non
             await client.call_tool("write_docs", {})
 
 
+@pytest.mark.promise("docs.2")
 @pytest.mark.anyio
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_instructions_come_from_the_live_index(mode: str) -> None:
@@ -80,6 +82,7 @@ async def test_instructions_come_from_the_live_index(mode: str) -> None:
             assert "It holds 3 documents, 17 chunks." in (client.instructions or "")
 
 
+@pytest.mark.promise("docs.51")
 @pytest.mark.anyio
 @pytest.mark.parametrize(("mode", "code"), [("auto", -32602), ("legacy", -32002)])
 async def test_a_resource_that_does_not_exist_has_the_code_of_its_era(mode: str, code: int) -> None:
@@ -90,6 +93,7 @@ async def test_a_resource_that_does_not_exist_has_the_code_of_its_era(mode: str,
             assert refusal.value.error.code == code
 
 
+@pytest.mark.promise("docs.6")
 @pytest.mark.anyio
 async def test_tools_are_listed_byte_for_byte_as_ever_while_structured_output_is_off() -> None:
     async with served(Desk().gateway()) as url, httpx2.AsyncClient(headers=ACCEPT) as http:
@@ -97,6 +101,7 @@ async def test_tools_are_listed_byte_for_byte_as_ever_while_structured_output_is
     assert answer.text == (GOLDEN / "tools_list.json").read_text(encoding="utf-8").strip()
 
 
+@pytest.mark.promise("docs.7")
 @pytest.mark.anyio
 @pytest.mark.parametrize("by_project", [False, True])
 async def test_structured_output_adds_schemas_and_content_that_fits_them_and_changes_no_text(by_project: bool) -> None:
@@ -129,6 +134,7 @@ async def test_structured_output_adds_schemas_and_content_that_fits_them_and_cha
         assert refused.structured_content is None
 
 
+@pytest.mark.promise("docs.52")
 @pytest.mark.anyio
 @pytest.mark.parametrize(
     "path", ["/mcp", "/mcp/", "/mcp/handbook", "/mcp/handbook/", "/mcp/handbook/docs", "/mcp/handbook/docs/"]
@@ -140,6 +146,7 @@ async def test_every_spelling_of_the_address_answers_without_a_redirect(path: st
     assert answer.json() == {"jsonrpc": "2.0", "id": 1, "result": {}}
 
 
+@pytest.mark.promise("docs.52")
 @pytest.mark.anyio
 @pytest.mark.parametrize("path", ["/mcp/other", "/mcp/other/docs", "/mcp/handbook/sites", "/mcp/handbook/none/"])
 async def test_an_unknown_project_or_surface_is_answered_in_the_same_words(path: str) -> None:
@@ -168,6 +175,7 @@ async def test_without_a_name_the_only_project_answers_and_of_several_the_defaul
         assert (await http.post(f"{url}/mcp", json=request("ping"))).status_code == 200
 
 
+@pytest.mark.promise("docs.53")
 @pytest.mark.anyio
 @pytest.mark.parametrize("version", [None, "2025-06-18", "2026-07-28"])
 @pytest.mark.parametrize("method", ["GET", "DELETE", "PUT"])
@@ -179,6 +187,7 @@ async def test_whatever_is_no_post_is_answered_405_at_once(method: str, version:
     assert answer.headers["allow"] == "POST"
 
 
+@pytest.mark.promise("docs.53")
 @pytest.mark.anyio
 @pytest.mark.parametrize(
     ("accept", "kind"),
@@ -264,6 +273,7 @@ async def test_a_client_may_connect_while_docstore_is_away_and_reads_what_is_wro
         assert len((await client.list_tools()).tools) == 3
 
 
+@pytest.mark.promise("docs.50")
 @pytest.mark.anyio
 async def test_resources_are_listed_in_pages_by_an_opaque_cursor() -> None:
     desk = Desk()

@@ -50,6 +50,7 @@ async def test_the_order_of_tools_is_not_that_of_the_declaration(names: tuple[st
         assert (await tools_of(client))[:3] == DOCS_TOOLS
 
 
+@pytest.mark.promise("docs.55")
 async def test_beside_site_search_docs_is_one_tool_in_the_form_of_docs_with_sites_arguments() -> None:
     async with served(desk_on("docs", "site").gateway()) as url, Client(f"{url}/mcp") as client:
         [tool] = [tool for tool in (await client.list_tools()).tools if tool.name == "search_docs"]
@@ -87,6 +88,7 @@ async def test_an_address_is_trimmed_to_the_tools_that_it_names() -> None:
                 await client.list_tools()
 
 
+@pytest.mark.promise("docs.1", "docs.3")
 @pytest.mark.parametrize("path", ["/mcp", "/mcp/handbook/all", *(f"/mcp/handbook/{name}" for name in SURFACES)])
 async def test_with_two_hundred_sources_instructions_and_descriptions_are_not_cut_by_clients(path: str) -> None:
     desk = desk_on(*SURFACES)

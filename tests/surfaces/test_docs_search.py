@@ -27,6 +27,7 @@ def good() -> FakeSearch:
     return found_by([hit(TOKENS, cosine=0.7, coverage=0.9)], [hit(TOKENS, cosine=0.7)])
 
 
+@pytest.mark.promise("docs.11", "docs.12")
 @pytest.mark.anyio
 async def test_one_result_is_singular_and_a_hit_without_a_vector_shows_no_score() -> None:
     desk = Desk(search=found_by([hit(TOKENS, coverage=0.9)], []))
@@ -36,6 +37,7 @@ async def test_one_result_is_singular_and_a_hit_without_a_vector_shows_no_score(
     )
 
 
+@pytest.mark.promise("docs.12")
 @pytest.mark.anyio
 async def test_the_order_is_the_fused_rank_and_not_the_cosine() -> None:
     travel = "policies/travel.md#0"
@@ -53,6 +55,7 @@ async def test_the_order_is_the_fused_rank_and_not_the_cosine() -> None:
     ]
 
 
+@pytest.mark.promise("docs.17")
 @pytest.mark.anyio
 async def test_at_most_two_excerpts_of_a_document_are_shown_and_the_limit_is_still_met() -> None:
     hits = [*(hit(f"policies/onboarding.md#{number}", cosine=0.9) for number in range(6)), hit(TOKENS, cosine=0.8)]
@@ -61,6 +64,7 @@ async def test_at_most_two_excerpts_of_a_document_are_shown_and_the_limit_is_sti
     assert "api/reference/auth.md" in text
 
 
+@pytest.mark.promise("docs.14")
 @pytest.mark.anyio
 async def test_filters_reach_the_search_and_the_prefix_is_of_whole_segments() -> None:
     desk = Desk(search=good())
@@ -73,6 +77,7 @@ async def test_filters_reach_the_search_and_the_prefix_is_of_whole_segments() ->
     assert asked.project == "handbook"
 
 
+@pytest.mark.promise("docs.15")
 @pytest.mark.anyio
 @pytest.mark.parametrize(
     ("arguments", "answer"),
@@ -87,6 +92,7 @@ async def test_an_unknown_source_or_version_is_answered_with_the_real_ones(
     assert await ask(Desk(search=good()), "search_docs", query="x", **arguments) == answer
 
 
+@pytest.mark.promise("docs.19")
 @pytest.mark.anyio
 async def test_a_project_without_documents_says_that_nothing_is_indexed() -> None:
     desk = Desk(docstore=FakeDocstore([], handbook()))
@@ -100,6 +106,7 @@ async def test_a_project_without_documents_says_that_nothing_is_indexed() -> Non
     assert "under way" not in await ask(desk, "search_docs", query="x")
 
 
+@pytest.mark.promise("docs.20")
 @pytest.mark.anyio
 async def test_an_index_of_another_model_is_an_error_that_names_both_and_asks_to_re_index() -> None:
     stats = docstore_api.GetStatsResponse(
@@ -125,6 +132,7 @@ async def test_a_model_that_nothing_hosts_is_an_error_that_names_both_and_asks_t
     )
 
 
+@pytest.mark.promise("docs.21")
 @pytest.mark.anyio
 async def test_what_does_not_clear_the_floor_is_no_good_match_with_a_pointer_at_list_topics() -> None:
     poor = found_by([hit(TOKENS, cosine=0.3, coverage=0.2)], [hit(TOKENS, cosine=0.3)])
@@ -137,6 +145,7 @@ async def test_what_does_not_clear_the_floor_is_no_good_match_with_a_pointer_at_
     )
 
 
+@pytest.mark.promise("docs.13")
 @pytest.mark.anyio
 async def test_an_identifier_that_stands_whole_in_a_hit_escapes_the_floor() -> None:
     whole = found_by([hit(TOKENS, cosine=0.3, coverage=0.2, whole=True)], [hit(TOKENS, cosine=0.3)])
@@ -166,6 +175,7 @@ async def test_words_decide_after_all_where_what_meaning_found_is_no_longer_ther
     assert asked_floors[-1] > 1
 
 
+@pytest.mark.promise("docs.22")
 @pytest.mark.anyio
 async def test_a_projects_own_floor_wins_over_its_models() -> None:
     desk = Desk(search=found_by([hit(TOKENS, cosine=0.3, coverage=0.2)], [hit(TOKENS, cosine=0.3)]))
@@ -173,6 +183,7 @@ async def test_a_projects_own_floor_wins_over_its_models() -> None:
     assert (await ask(desk, "search_docs", query="x")).startswith("Found 1 result")
 
 
+@pytest.mark.promise("docs.23")
 @pytest.mark.anyio
 async def test_without_the_embedder_the_answer_is_lexical_says_so_and_has_no_floor() -> None:
     search = good()
@@ -183,6 +194,7 @@ async def test_without_the_embedder_the_answer_is_lexical_says_so_and_has_no_flo
     assert text.endswith("\n\nMode: lexical (meaning not searched: embedder_unavailable).")
 
 
+@pytest.mark.promise("docs.23")
 @pytest.mark.anyio
 async def test_without_the_keyword_index_the_answer_is_semantic_and_says_so() -> None:
     search = good()
@@ -191,6 +203,7 @@ async def test_without_the_keyword_index_the_answer_is_semantic_and_says_so() ->
     assert text.endswith("\n\nMode: semantic (words not searched: lexical_timeout).")
 
 
+@pytest.mark.promise("docs.23")
 @pytest.mark.anyio
 async def test_nothing_found_is_never_said_when_a_leg_did_not_answer() -> None:
     search = found_by([], [])
@@ -265,6 +278,7 @@ async def test_a_query_is_run_once_more_at_most() -> None:
     assert len([one for one in desk.search.requests if len(one.legs) == 2]) == 2
 
 
+@pytest.mark.promise("docs.18")
 @pytest.mark.anyio
 async def test_an_answer_over_its_cap_says_so_and_names_the_call_for_what_it_left_out() -> None:
     parts = [Part((f"H{number}",), "word " * 100) for number in range(3)]

@@ -13,6 +13,7 @@ from surfaces.desks import Desk, ask, few_documents, handbook
 from surfaces.fakes import FakeDocstore, Part, count_words, make_document
 
 
+@pytest.mark.promise("docs.32", "docs.34")
 @pytest.mark.anyio
 async def test_a_page_ends_with_its_cursor_and_all_pages_together_list_every_document_once() -> None:
     desk = Desk()
@@ -35,6 +36,7 @@ async def test_a_directory_that_may_go_on_elsewhere_counts_this_page_only_and_sa
     assert "api/ — 1 document, 1 chunk on this page\n" in text
 
 
+@pytest.mark.promise("docs.33")
 @pytest.mark.anyio
 async def test_a_cursor_of_something_else_is_refused() -> None:
     assert await ask(Desk(), "list_topics", cursor="other-3") == (
@@ -42,6 +44,7 @@ async def test_a_cursor_of_something_else_is_refused() -> None:
     )
 
 
+@pytest.mark.promise("docs.35")
 @pytest.mark.anyio
 async def test_a_page_over_twenty_thousand_tokens_goes_on_by_cursor() -> None:
     documents = [
@@ -67,6 +70,7 @@ async def test_an_empty_project_lists_nothing_and_says_what_to_do() -> None:
     assert 'Nothing is indexed yet in project "handbook".' in text
 
 
+@pytest.mark.promise("docs.41")
 @pytest.mark.anyio
 async def test_a_breadcrumb_of_a_search_result_reads_that_section_and_its_subsections() -> None:
     text = await ask(Desk(), "read_document", path="api/reference/auth.md", heading="Authentication > Tokens")
@@ -75,6 +79,7 @@ async def test_a_breadcrumb_of_a_search_result_reads_that_section_and_its_subsec
     )
 
 
+@pytest.mark.promise("docs.5", "docs.45", "docs.47")
 @pytest.mark.anyio
 @pytest.mark.parametrize(
     ("arguments", "answer"),
@@ -114,6 +119,7 @@ async def test_what_does_not_exist_is_answered_with_what_does(arguments: dict[st
     assert await ask(desk, "read_document", **arguments) == answer
 
 
+@pytest.mark.promise("docs.48")
 @pytest.mark.anyio
 async def test_a_deleted_document_reads_like_one_that_never_was() -> None:
     desk = Desk()
@@ -121,6 +127,7 @@ async def test_a_deleted_document_reads_like_one_that_never_was() -> None:
     assert (await ask(desk, "read_document", path="api/changes.md")).startswith('error: no document "api/changes.md"')
 
 
+@pytest.mark.promise("docs.31", "docs.34")
 @pytest.mark.anyio
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 50])
 async def test_sources_are_listed_one_after_the_other_as_declared_in_pages_of_any_size(size: int) -> None:
@@ -148,6 +155,7 @@ async def test_sources_are_listed_one_after_the_other_as_declared_in_pages_of_an
     assert listed == [document.path for document in documents]
 
 
+@pytest.mark.promise("docs.33", "docs.34")
 @pytest.mark.anyio
 async def test_a_listing_goes_on_where_it_stood_while_sources_come_and_documents_of_others_go() -> None:
     documents = [make_document(f"{name}/{n}.md", name, [Part((), "x")]) for name in ("b", "a") for n in (1, 2, 3)]

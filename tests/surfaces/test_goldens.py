@@ -10,9 +10,11 @@ import pytest
 
 from surfaces.desks import served
 from surfaces.golden_desks import ADDRESSES, make_desk
-from surfaces.transcripts import ERAS, Transcript, Wire, derive, shown, transcripts
+from surfaces.transcripts import ERAS, GOLDEN, Transcript, Wire, derive, shown, transcripts
 
 pytestmark = pytest.mark.anyio
+ARGUMENTS = json.loads((GOLDEN / "arguments.json").read_text(encoding="utf-8"))
+"""Of each tool what its reference says of its arguments, which are required, and which are `ours` with the reason."""
 
 
 def cases(surface: str) -> Any:
@@ -33,6 +35,20 @@ async def answer_of(surface: str, transcript: Transcript, era: str) -> dict[str,
     return answer
 
 
+@pytest.mark.promise(
+    "docs.10",
+    "docs.11",
+    "docs.13",
+    "docs.15",
+    "docs.19",
+    "docs.20",
+    "docs.21",
+    "docs.30",
+    "docs.31",
+    "docs.40",
+    "docs.41",
+    "docs.42",
+)
 @cases("docs")
 async def test_docs_answers_each_example_of_its_reference(transcript: Transcript, era: str) -> None:
     assert await answer_of("docs", transcript, era) == transcript.answer
@@ -57,6 +73,21 @@ async def test_procedures_answers_each_example_of_its_reference(transcript: Tran
 @cases("notes")
 async def test_notes_answers_each_example_of_its_reference(transcript: Transcript, era: str) -> None:
     assert await answer_of("notes", transcript, era) == transcript.answer
+
+
+@pytest.mark.promise("docs.4", "site.23", "site.33")
+@pytest.mark.parametrize("surface", ARGUMENTS)
+async def test_tools_take_what_the_references_say_and_beside_it_what_was_decided(surface: str) -> None:
+    desk = make_desk(surface, {"pages": "topics"} if surface == "docs" else {})
+    async with served(desk.gateway()) as url, httpx2.AsyncClient() as http:
+        tools = (await Wire(http, url + ADDRESSES[surface], ERAS[0]).ask("tools/list", {}))["tools"]
+    assert [tool["name"] for tool in tools] == list(ARGUMENTS[surface])
+    for tool in tools:
+        told, taken = ARGUMENTS[surface][tool["name"]], tool["inputSchema"]["properties"]
+        assert tool["inputSchema"]["required"] == told["required"]
+        assert told["reference"].keys() <= taken.keys() <= told["reference"].keys() | told["ours"].keys()
+        for name, schema in told["reference"].items():
+            assert {key: taken[name].get(key) for key in schema} == schema, (tool["name"], name)
 
 
 def test_a_derivation_is_held_to_what_it_says() -> None:

@@ -36,6 +36,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.promise("docs.44", "docs.50")
 @pytest.mark.anyio
 @pytest.mark.parametrize("mode", ERAS)
 async def test_what_one_tool_shows_another_reads(desk: DeskProcess, pages: dict[str, str], mode: str) -> None:
@@ -58,6 +59,7 @@ async def test_what_does_not_exist_is_said_in_the_words_of_the_era(desk: DeskPro
         assert refused.is_error
 
 
+@pytest.mark.promise("docs.7")
 @pytest.mark.anyio
 async def test_structured_content_fits_the_schema_that_its_tool_is_listed_with(desk: DeskProcess) -> None:
     async with Client(f"{desk.url}/mcp") as client:

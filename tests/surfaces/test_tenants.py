@@ -133,6 +133,7 @@ def make_arguments(rng: random.Random, schema: Mapping[str, Any], pool: list[str
     return {name: make(rng, kind, pool) for name, kind in properties.items() if name in required or rng.random() < 0.4}
 
 
+@pytest.mark.promise("docs.54")
 @pytest.mark.parametrize(("mine", "theirs"), [("alpha", "beta"), ("beta", "alpha")])
 def test_nothing_of_one_project_is_in_any_answer_of_another(desk: DeskProcess, mine: str, theirs: str) -> None:
     rng = random.Random(mine)

@@ -68,6 +68,7 @@ def tools_of(surface: str) -> list[str]:
     return [call.tool for call in CALLS[surface]]
 
 
+@pytest.mark.promise("docs.9")
 @pytest.mark.anyio
 @pytest.mark.parametrize("mode", ERAS)
 @pytest.mark.parametrize("surface", ADDRESSES)
@@ -87,6 +88,7 @@ async def test_the_newest_client_calls_every_tool_in_both_eras(
     check_answers(surface, dumped, in_session=ERAS[mode] != "2026-07-28")
 
 
+@pytest.mark.promise("docs.9")
 @pytest.mark.parametrize("revision", OLD_REVISIONS)
 @pytest.mark.parametrize("surface", ADDRESSES)
 def test_the_client_before_it_calls_every_tool_at_every_earlier_revision(

@@ -65,6 +65,7 @@ def test_last_headings_that_fit_several_sections_name_the_candidates() -> None:
         texts("Docker")
 
 
+@pytest.mark.promise("docs.46")
 def test_an_unknown_heading_is_answered_with_at_most_forty_that_exist() -> None:
     many = make_document("a.md", "A", [Part((f"H{number}",), "text") for number in range(45)])
     with pytest.raises(NotFound) as refusal:
@@ -83,6 +84,7 @@ async def read(document: docstore_api.Document, embedder: FakeEmbedder | None = 
     return await reader(document, embedder=embedder).run(PROJECT, arguments)
 
 
+@pytest.mark.promise("docs.42")
 @pytest.mark.anyio
 async def test_a_range_of_chunks_is_inclusive_and_counts_from_zero() -> None:
     answer = await read(GUIDE, **{"from": 2, "to": 3})
@@ -115,6 +117,7 @@ def long_document(chunks: int, words: int) -> docstore_api.Document:
     return make_document("docs/long.md", "Long", parts)
 
 
+@pytest.mark.promise("docs.43", "docs.44")
 @pytest.mark.anyio
 async def test_a_cut_names_the_call_for_the_rest_and_all_calls_together_give_the_whole_text() -> None:
     document = long_document(chunks=30, words=100)
@@ -176,6 +179,7 @@ async def test_a_text_that_surely_fits_costs_no_question_to_the_embedder() -> No
     assert embedder.counted == []
 
 
+@pytest.mark.promise("docs.43")
 @pytest.mark.anyio
 @given(st.integers(1, 12), st.integers(1, 120), st.integers(200, 900))
 async def test_no_answer_has_more_tokens_than_asked(chunks: int, words: int, max_tokens: int) -> None:
@@ -203,6 +207,7 @@ def test_an_address_of_anything_else_is_not_found(uri: str) -> None:
         resource_path("handbook", uri)
 
 
+@pytest.mark.promise("docs.3")
 @pytest.mark.parametrize("count", [0, 1, 3, 200, 5000])
 @pytest.mark.parametrize("vectors", [0, 1783])
 def test_instructions_fit_where_clients_cut_however_many_sources_there_are(count: int, vectors: int) -> None:

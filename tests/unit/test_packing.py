@@ -12,6 +12,7 @@ TEXTS = st.text(st.sampled_from("ab .\n`#|é。"), max_size=900)
 EXCERPTS = st.lists(st.builds(Excerpt, st.just("### 1. a.md"), TEXTS, TEXTS, TEXTS), min_size=1, max_size=8)
 
 
+@pytest.mark.promise("docs.16")
 def test_a_neighbour_that_fits_is_shown_whole_and_unmarked() -> None:
     assert render_body(Excerpt("", "chunk", "before", "after"), 400) == "before\n\nchunk\n\nafter"
 
@@ -38,6 +39,7 @@ def test_a_word_longer_than_the_room_is_cut_inside() -> None:
     assert cut_start("x" * 50, 10) == ("x" * 10, True)
 
 
+@pytest.mark.promise("docs.16")
 def test_cut_sides_bear_a_mark_and_whole_sides_none() -> None:
     body = render_body(Excerpt("", "chunk", "x " * 300 + "end.", "short"), 100)
     assert body.startswith("…x x")
@@ -99,6 +101,7 @@ def test_no_cut_is_longer_than_asked_or_loses_text_in_silence(text: str, most: i
         assert was_cut or kept == text
 
 
+@pytest.mark.promise("docs.18")
 def test_neighbours_shrink_before_an_excerpt_is_dropped() -> None:
     excerpts = [Excerpt(f"### {rank}.", "x" * 100, "b. " * 200, "a. " * 200) for rank in (1, 2, 3)]
     packed = pack(excerpts, 1000, 0)
@@ -107,6 +110,7 @@ def test_neighbours_shrink_before_an_excerpt_is_dropped() -> None:
     assert "b." in packed.blocks[2]
 
 
+@pytest.mark.promise("docs.18")
 def test_whole_excerpts_are_dropped_from_the_end_and_the_notice_counts() -> None:
     excerpts = [Excerpt(f"### {rank}.", "x" * 400) for rank in (1, 2, 3)]
     packed = pack(excerpts, 1000, 50, lambda shown: f"{3 - shown} left out")

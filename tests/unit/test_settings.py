@@ -70,6 +70,7 @@ def test_variables_of_commands_and_tests_are_no_settings() -> None:
     assert load("", environment, {}) == load("", {}, {})
 
 
+@pytest.mark.promise("docs.8")
 @pytest.mark.parametrize(
     ("name", "text", "key", "value"),
     [
