@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from refdesk.gateway.surfaces.combined import ALL
 from system.desks import DeskProcess
 from system.outside import INSPECTOR, node, npm_program
-from system.whole import ADDRESSES, CALLS
+from system.whole import ADDRESSES, CALLS, STRUCTURED
 
 pytestmark = pytest.mark.slow
 SECONDS = 120
@@ -37,9 +38,20 @@ def test_strict_inspection_of_every_tool_finds_nothing(
     assert [tool["name"] for tool in result["tools"]] == [call.tool for call in CALLS[surface]]
 
 
+@pytest.mark.parametrize("surface", ["docs", ALL])
+def test_output_schemas_that_are_switched_on_are_as_strict(
+    whole_desk: DeskProcess, surface: str, tmp_path: Path
+) -> None:
+    url = f"{whole_desk.url}/mcp/{STRUCTURED}/{surface}"
+    code, result, said = inspect(url, tmp_path, "--method", "tools/list", "--strict")
+    assert (code, said.strip()) == (0, "")
+    without = {tool["name"] for tool in result["tools"] if "outputSchema" not in tool}
+    assert without == (set() if surface == "docs" else {call.tool for call in CALLS["procedures"]})
+
+
 @pytest.mark.parametrize("surface", ADDRESSES)
 def test_it_calls_a_tool_and_reads_its_answer(whole_desk: DeskProcess, surface: str, tmp_path: Path) -> None:
-    call = CALLS[surface][-1]
+    call = CALLS[surface][1]
     arguments = ("--tool-name", call.tool, "--tool-args-json", json.dumps(call.arguments))
     code, result, _ = inspect(whole_desk.url + ADDRESSES[surface], tmp_path, "--method", "tools/call", *arguments)
     assert code == 0

@@ -14,7 +14,8 @@ from refdesk.gateway.surfaces.combined import ALL
 from refdesk.projects import SURFACES
 from system.desks import DeskProcess
 
-PROJECT = "default"
+PROJECT, STRUCTURED = "default", "structured"
+"""The second one publishes output schemas of every tool."""
 ADDRESSES = {name: f"/mcp/{PROJECT}/{name}" for name in (*SURFACES, ALL)}
 AUTHENTICATION = "getting-started/authentication.md"
 BEARER = "Every request carries a bearer token in the Authorization header."
@@ -133,7 +134,7 @@ CALLS[ALL] = [call for name in SURFACES for call in CALLS[name] if (name, call.t
 
 
 def make_whole_desk(folder: Path) -> DeskProcess:
-    """The desk, not started: a project on all surfaces over a documentation set and the spec of an API."""
+    """The desk, not started: a project on all surfaces over a documentation set and the spec of an API, and one with schemas."""
     for name, text in {**{f"docs/{name}": text for name, text in PAGES.items()}, "shop/shop.yaml": SPEC}.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
@@ -149,6 +150,8 @@ def make_whole_desk(folder: Path) -> DeskProcess:
         ],
     }
     config = folder / "config.yaml"
-    config.write_text(yaml.safe_dump({"projects": {PROJECT: project}}), encoding="utf-8")
+    structured = {"structured_output": True, "sources": project["sources"][:1]}
+    declared = {"projects": {PROJECT: project, STRUCTURED: structured}}
+    config.write_text(yaml.safe_dump(declared), encoding="utf-8")
     arguments = ("--docs", "", "--config", str(config))
     return DeskProcess(folder / "docs", folder / "data", build_tiny_model(folder / "model"), arguments=arguments)
