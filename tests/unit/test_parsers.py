@@ -119,7 +119,7 @@ async def test_a_spec_is_taken_apart_in_a_child_and_a_hostile_one_is_refused_in_
         b"a0: &a0 [x]",
         *(b"a%d: &a%d [%s]" % (n, n, b", ".join([b"*a%d" % (n - 1)] * 9)) for n in range(1, 30)),
     ]
-    with anyio.fail_after(1), pytest.raises(InvalidArgument, match="what its aliases stand for"):
+    with anyio.fail_after(10), pytest.raises(InvalidArgument, match="what its aliases stand for"):
         await parsers.expand(b"\n".join(lines))
 
 
@@ -128,7 +128,7 @@ async def test_a_spec_that_stalls_or_kills_its_child_is_a_bad_spec(monkeypatch: 
     monkeypatch.setattr(parsers_module, "CHILD_MODULE", "fakes.parse_child")
     made = ChildParsers(children=1, memory_bytes=1 << 30, document_seconds=4)
     try:
-        with pytest.raises(InvalidArgument, match="took longer than 1 s"):
+        with pytest.raises(InvalidArgument, match="took longer than 4 s"):
             await made.expand(b"stall")
         with pytest.raises(InvalidArgument, match="ended its process"):
             await made.expand(b"die")
