@@ -36,7 +36,7 @@ doctor: setup ## Checks this machine and the desk, and says what to do.
 test: setup-dev model ## Runs all tests.
 	$(BIN)/python -m pytest
 
-check: setup-dev ## Format, lint, types, import contracts, protos, generated code.
+check: setup-dev ## Format, lint, types, import contracts, protos, generated code, what belongs together.
 	$(BIN)/ruff format --check services tests protos
 	$(BIN)/ruff check services tests protos
 	$(BIN)/mypy
@@ -46,6 +46,7 @@ check: setup-dev ## Format, lint, types, import contracts, protos, generated cod
 	$(BIN)/python protos/generate.py --check
 	@diff -u docs/reference/settings.md <($(BIN)/refdesk config reference) || { echo "docs/reference/settings.md is not current: run make generate"; exit 1; }
 	$(BIN)/python tests/promises.py
+	$(BIN)/python -m pytest tests/monitoring/test_ties.py
 
 format: setup-dev ## Formats code and protos.
 	$(BIN)/ruff format services tests protos
