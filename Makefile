@@ -44,6 +44,8 @@ check: setup-dev ## Format, lint, types, import contracts, protos, generated cod
 	$(BIN)/buf lint protos
 	$(BIN)/buf format --diff --exit-code protos
 	$(BIN)/python protos/generate.py --check
+	$(BIN)/python charts/generate.py --check
+	$(BIN)/yamllint -c charts/.yamllint.yaml charts skaffold.yaml deploy
 	@diff -u docs/reference/settings.md <($(BIN)/refdesk config reference) || { echo "docs/reference/settings.md is not current: run make generate"; exit 1; }
 	$(BIN)/python tests/promises.py
 	$(BIN)/python -m pytest tests/monitoring/test_ties.py
@@ -53,10 +55,11 @@ format: setup-dev ## Formats code and protos.
 	$(BIN)/ruff check --fix services tests protos
 	$(BIN)/buf format -w protos
 
-generate: setup-dev ## Writes services/refdesk/api from the protos, and the settings reference.
+generate: setup-dev ## Writes services/refdesk/api from the protos, the settings reference, and the chart's schema and README.
 	$(BIN)/python protos/generate.py
 	@mkdir -p docs/reference
 	$(BIN)/refdesk config reference > docs/reference/settings.md
+	@$(BIN)/python charts/generate.py > /dev/null
 
 eval: setup-dev model ## Asks our own questions of real documentation and prints the table.
 	PYTHONPATH=tests $(BIN)/python -m eval.run

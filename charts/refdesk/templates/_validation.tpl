@@ -12,6 +12,28 @@
 {{- fail "config.projects: declare projects under projects, not under config" -}}
 {{- end -}}
 {{- $projects := include "refdesk.projects" . | fromYaml -}}
+{{- range $slug, $project := $projects -}}
+{{- if has $slug (list "docs" "all" "health" "api") -}}
+{{- fail (printf "projects.%s: %s is a reserved name; call the project something else" $slug $slug) -}}
+{{- end -}}
+{{- range $project.surfaces -}}
+{{- if not (has . (list "docs" "site" "procedures" "notes" "connector" "all")) -}}
+{{- fail (printf "projects.%s.surfaces: no surface %s is served; valid: docs, site, procedures, notes, connector, all" $slug .) -}}
+{{- end -}}
+{{- end -}}
+{{- $names := list -}}
+{{- range $project.sources -}}
+{{- if has .name $names }}{{ fail (printf "projects.%s.sources: two sources are called %s; give each a name of its own" $slug .name) }}{{ end -}}
+{{- $names = append $names .name -}}
+{{- $kind := default "folder" .kind -}}
+{{- if and (eq $kind "folder") (not .path) -}}
+{{- fail (printf "projects.%s.sources: source %s of kind folder needs path, the folder that it follows, and a volume there: components.ingest.extraVolumes" $slug .name) -}}
+{{- end -}}
+{{- if and (eq $kind "folder") (not $.Values.components.ingest.extraVolumeMounts) -}}
+{{- fail (printf "projects.%s.sources: source %s follows a folder: mount it with components.ingest.extraVolumes and extraVolumeMounts" $slug .name) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- if and .Values.test.project (not (hasKey $projects .Values.test.project)) -}}
 {{- fail (printf "test.project %s is not declared: name one of projects: %s" .Values.test.project (keys $projects | sortAlpha | join ", ")) -}}
 {{- end -}}
