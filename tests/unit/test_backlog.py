@@ -7,11 +7,13 @@ from collections.abc import Sequence
 import pytest
 from prometheus_client import REGISTRY
 
+from fakes.desk import FakeDesk
 from fakes.events import MemoryEvents
 from refdesk.errors import Unavailable
 from refdesk.ingest.backlog import MOST_LABELS, OTHER, Holdings, Sync, Watcher, labelled
 from refdesk.ingest.events.event import ChangeEvent, ChangeType
 from refdesk.telemetry.labels import source_label
+from unit.test_consumer import change, consume, page
 
 pytestmark = pytest.mark.anyio
 
@@ -109,3 +111,17 @@ def test_of_the_sources_without_a_label_of_their_own_the_one_furthest_behind_is_
     assert len(told) == MOST_LABELS
     assert told[OTHER].scanned_at_seconds == 100.0
     assert OTHER not in labelled(many[:MOST_LABELS])
+
+
+async def test_a_parked_document_is_counted_by_why_and_a_published_one_by_how_long_it_took() -> None:
+    desk, events = FakeDesk(), MemoryEvents()
+    desk.parsers.refused = "poison"
+    desk.source.write("bad.md", "poison")
+    desk.source.write("a.md", page("alpha"))
+    before = {reason: value("refdesk_ingest_parked_total", reason=reason) or 0 for reason in ("unparsed", "refused")}
+    timed = value("refdesk_ingest_searchable_seconds_count", lane="changed") or 0
+    await events.publish([change("bad.md"), change("a.md")])
+    await consume(desk, events, lambda: bool(desk.docstore.reports))
+    assert value("refdesk_ingest_parked_total", reason="unparsed") == before["unparsed"] + 1
+    assert value("refdesk_ingest_parked_total", reason="refused") == before["refused"]
+    assert value("refdesk_ingest_searchable_seconds_count", lane="changed") == timed + 1
