@@ -352,7 +352,7 @@ async def test_limits_are_published() -> None:
     async with served(make_desk().gateway()) as url, Client(f"{url}/mcp/{PROJECT}/site") as client:
         tools = {tool.name: tool.input_schema["properties"] for tool in (await client.list_tools()).tools}
     for name in ("search_docs", "search_api"):
-        assert list(tools[name]) == ["query", "mode", "limit", "pageTypeIds"]
+        assert list(tools[name]) == ["query", "mode", "limit", "pageTypeIds", "max_tokens"]
         assert (tools[name]["query"]["minLength"], tools[name]["query"]["maxLength"]) == (1, 2_000)
         assert [tools[name]["limit"][key] for key in ("minimum", "maximum", "default")] == [1, 25, 10]
         assert tools[name]["mode"]["enum"] == ["hybrid", "keyword", "semantic"]

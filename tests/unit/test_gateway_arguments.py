@@ -195,5 +195,5 @@ def test_the_reference_limits_and_defaults_are_published() -> None:
     assert (topics["limit"]["minimum"], topics["limit"]["maximum"], topics["limit"]["default"]) == (1, 1000, 200)
     tokens = read["max_tokens"]
     assert (tokens["minimum"], tokens["maximum"], tokens["default"]) == (200, 20000, 4000)
-    assert list(search) == ["query", "limit", "source", "path_prefix", "version"]
+    assert list(search) == ["query", "limit", "source", "path_prefix", "version", "max_tokens"]
     assert list(read) == ["path", "heading", "from", "to", "max_tokens"]

@@ -16,6 +16,7 @@ from refdesk.api.embedder.v1.embedder_protocol import Embedder
 from refdesk.api.ingest.v1.ingest_protocol import Ingest
 from refdesk.api.search.v1.search_protocol import Search
 from refdesk.gateway.answers import SearchCore
+from refdesk.gateway.budgets import Packer
 from refdesk.gateway.call_log import CallLog
 from refdesk.gateway.callers import Callers
 from refdesk.gateway.catalog import Catalog
@@ -70,6 +71,7 @@ class GatewayService:
         )
         tokens = TokenCounter(embedder, settings.count_seconds)
         core = SearchCore(docstore, search, catalog)
+        pages = PageSearch(core, catalog, Packer(tokens))
         self._site = site = SiteSurface(docstore, core, catalog, tokens, settings.public_url)
         docs, beside_site = (
             DocsSurface(docstore, core, catalog, tokens, settings.search_max_result_chars, beside_site=beside)
@@ -78,7 +80,7 @@ class GatewayService:
         served = (
             docs,
             site,
-            ProceduresSurface(docstore, core, catalog, sessions),
+            ProceduresSurface(docstore, core, catalog, sessions, tokens),
             NotesSurface(docstore, core, catalog, tokens),
             ConnectorSurface(docstore, core, catalog, tokens, settings.public_url),
         )
@@ -102,17 +104,19 @@ class GatewayService:
             self._endpoint,
             self.readiness,
             serve_metrics=settings.serve_metrics,
-            routes=self._routes(settings, docstore, catalog, core),
+            routes=self._routes(settings, docstore, catalog, pages),
         )
         self._app = Door(app, self._endpoint.admission.refuse_when_full)
 
-    def _routes(self, settings: GatewaySettings, docstore: Docstore, catalog: Catalog, core: SearchCore) -> list[Route]:
+    def _routes(
+        self, settings: GatewaySettings, docstore: Docstore, catalog: Catalog, search: PageSearch
+    ) -> list[Route]:
         """What is served beside MCP."""
         origins = Origins(settings.allowed_hosts, settings.allowed_origins, any_host=settings.answers_any_host)
         pages = ReadingPages(docstore, catalog, self.callers, origins, settings.deadline_seconds)
         public = PublicSearch(
             catalog,
-            PageSearch(core, catalog),
+            search,
             origins,
             self._endpoint.admission,
             self._call_log,

@@ -12,13 +12,14 @@ from refdesk.api.docstore.v1.docstore_protocol import Docstore
 from refdesk.api.search.v1 import search_pb2 as search_api
 from refdesk.errors import InvalidArgument, NotFound
 from refdesk.gateway.answers import Question, SearchCore, embedded_share
+from refdesk.gateway.budgets import MOST_TOKENS, Packer
 from refdesk.gateway.catalog import Catalog
 from refdesk.gateway.legs import mode_line
 from refdesk.gateway.pages import page_url
 from refdesk.gateway.profiles import CONNECTOR
-from refdesk.gateway.surfaces.connector.tools import FETCH, MOST_TOKENS, RESULTS, SEARCH, TOOLS
+from refdesk.gateway.surfaces.connector.tools import FETCH, RESULTS, SEARCH, TOOLS
 from refdesk.gateway.surfaces.docs import wording
-from refdesk.gateway.surfaces.docs.cutting import Cutter
+from refdesk.gateway.surfaces.docs.cutting import Cut, Cutter
 from refdesk.gateway.surfaces.docs.reading import head_chunks, pieces_of, range_span, whole_span
 from refdesk.gateway.surfaces.docs.wording import TITLE_CHARACTERS, one_line, quoted, unknown_tool
 from refdesk.gateway.surfaces.interface import Caller, ToolAnswer, WithoutResources
@@ -30,8 +31,6 @@ INSTRUCTIONS = (
 )
 _ID = re.compile(r"(?P<document>[^#]*)(?:#(?P<chunk>\d{1,6}))?", re.DOTALL)
 ENVELOPE_TOKENS = 600
-ATTEMPTS = 4
-SHARE = 0.9
 
 
 class ConnectorSurface(WithoutResources):
@@ -47,7 +46,7 @@ class ConnectorSurface(WithoutResources):
         self._docstore = docstore
         self._core = core
         self._catalog = catalog
-        self._tokens = tokens
+        self._packer = Packer(tokens)
         self._cutter = Cutter(tokens)
         self._public_url = public_url
         self._definitions = [tool.definition(structured=True) for tool in TOOLS]
@@ -94,8 +93,12 @@ class ConnectorSurface(WithoutResources):
             for chunk in chunks
         ]
         degraded = mode_line(answer.mode, answer.absent) if answer.has_failed_leg else ""
-        told = _answer({"results": results}, len(results))
-        return ToolAnswer(told.text, told.structured, answer.mode, degraded, len(results))
+
+        async def compose(most: int) -> ToolAnswer:
+            told = _answer({"results": results[:most]}, len(results[:most]))
+            return ToolAnswer(told.text, told.structured, answer.mode, degraded, told.record_count)
+
+        return await self._packer.fit(project.model_id, MOST_TOKENS, RESULTS, compose, lambda one: one.text)
 
     async def _fetch(self, project: docstore_api.Project, given: str, base_url: str) -> ToolAnswer:
         match = _ID.fullmatch(given)
@@ -131,15 +134,15 @@ class ConnectorSurface(WithoutResources):
         self, project: docstore_api.Project, document: docstore_api.Document, pieces: Any, record: dict[str, Any]
     ) -> None:
         """As much as fits; where it is cut, metadata names the id under which it goes on."""
-        allowed = room = MOST_TOKENS - ENVELOPE_TOKENS
-        for _ in range(ATTEMPTS):
-            cut = await self._cutter.cut(project.model_id, "", [pieces], allowed, document.path)
-            text = json.dumps(cut.text, ensure_ascii=False)
-            [cost] = (await self._tokens.count(project.model_id, [text])).counts
-            record["text"] = cut.text
-            if cost <= room:
-                break
-            allowed = int(allowed * room / cost * SHARE)
+        room = MOST_TOKENS - ENVELOPE_TOKENS
+
+        async def compose(allowed: int) -> Cut:
+            return await self._cutter.cut(project.model_id, "", [pieces], allowed, document.path)
+
+        cut = await self._packer.fit(
+            project.model_id, room, room, compose, lambda one: json.dumps(one.text, ensure_ascii=False)
+        )
+        record["text"] = cut.text
         if cut.is_cut:
             following = cut.next_chunk if cut.next_chunk is not None else cut.first_chunk + 1
             record["metadata"]["next_id"] = f"{document.document_id}#{following}"

@@ -8,7 +8,6 @@ from refdesk.gateway.arguments import TEXT, Argument, Tool
 from refdesk.gateway.surfaces.docs.schemas import items, record
 
 RESULTS = 10
-MOST_TOKENS = 20_000
 
 _TEXT: dict[str, Any] = {"type": "string"}
 _URL = {**_TEXT, "description": "Address to cite; never empty.", "minLength": 1}

@@ -9,12 +9,13 @@ from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.api.docstore.v1.docstore_protocol import Docstore
 from refdesk.gateway.answers import SearchCore
 from refdesk.gateway.arguments import check_text
+from refdesk.gateway.budgets import MOST_TOKENS, Packer
 from refdesk.gateway.catalog import Catalog
 from refdesk.gateway.surfaces.docs import instructions, resources
 from refdesk.gateway.surfaces.docs.cutting import Cutter
 from refdesk.gateway.surfaces.docs.document import ReadDocument
 from refdesk.gateway.surfaces.docs.search import SearchDocs
-from refdesk.gateway.surfaces.docs.tools import COMBINED_SEARCH, LIST_TOPICS, MOST_TOKENS, READ_DOCUMENT, SEARCH_DOCS
+from refdesk.gateway.surfaces.docs.tools import COMBINED_SEARCH, LIST_TOPICS, READ_DOCUMENT, SEARCH_DOCS
 from refdesk.gateway.surfaces.docs.topics import ListTopics
 from refdesk.gateway.surfaces.docs.wording import unknown_tool
 from refdesk.gateway.surfaces.interface import Caller, Page, ToolAnswer
@@ -41,11 +42,12 @@ class DocsSurface:
     ) -> None:
         self._docstore = docstore
         self._catalog = catalog
-        self._reader = ReadDocument(docstore, Cutter(tokens))
+        packer = Packer(tokens)
+        self._reader = ReadDocument(docstore, Cutter(tokens), packer)
         search = COMBINED_SEARCH if beside_site else SEARCH_DOCS
         self._tools = {
-            search.name: (search, SearchDocs(core, catalog, most_characters).run),
-            LIST_TOPICS.name: (LIST_TOPICS, ListTopics(docstore, catalog, tokens).run),
+            search.name: (search, SearchDocs(core, catalog, packer, most_characters).run),
+            LIST_TOPICS.name: (LIST_TOPICS, ListTopics(docstore, catalog, packer).run),
             READ_DOCUMENT.name: (READ_DOCUMENT, self._reader.run),
         }
         self._definitions = {

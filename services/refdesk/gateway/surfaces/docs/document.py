@@ -9,9 +9,10 @@ from typing import Any
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.api.docstore.v1.docstore_protocol import Docstore
 from refdesk.errors import InvalidArgument, NotFound
+from refdesk.gateway.budgets import MOST_TOKENS, NAME, Packer, longest
 from refdesk.gateway.surfaces.docs.cutting import Cut, Cutter
 from refdesk.gateway.surfaces.docs.reading import head_chunks, pieces_of, range_span, section_spans, whole_span
-from refdesk.gateway.surfaces.docs.tools import DEFAULT_MAX_TOKENS, MOST_TOKENS
+from refdesk.gateway.surfaces.docs.tools import DEFAULT_MAX_TOKENS
 from refdesk.gateway.surfaces.docs.wording import TITLE_CHARACTERS, call_text, one_line, quoted
 from refdesk.gateway.surfaces.interface import ToolAnswer
 
@@ -72,8 +73,9 @@ class _Reading:
 class ReadDocument:
     """Answers read_document, and reads documents as resources."""
 
-    def __init__(self, docstore: Docstore, cutter: Cutter) -> None:
+    def __init__(self, docstore: Docstore, cutter: Cutter, packer: Packer) -> None:
         self._docstore = docstore
+        self._packer = packer
         self._cutter = cutter
 
     async def run(self, project: docstore_api.Project, arguments: Mapping[str, Any]) -> ToolAnswer:
@@ -85,11 +87,16 @@ class ReadDocument:
             raise InvalidArgument("give heading, or from and to, not both")
         document = await self._find(project, arguments["path"])
         head = f"File: {document.path}\nTitle: {' '.join(document.title.split())}\n---\n"
-        reading = await self._read(project, document, arguments, head)
-        text = head + reading.cut.text
-        if reading.message:
-            text += f"\n\n{reading.message}"
-        return ToolAnswer(text, _structured(reading), record_count=1)
+
+        async def compose(most_tokens: int) -> ToolAnswer:
+            reading = await self._read(project, document, {**arguments, NAME: most_tokens}, head)
+            text = "\n\n".join(part for part in (head + reading.cut.text, reading.message) if part)
+            return ToolAnswer(text, _structured(reading), record_count=1)
+
+        # The text is cut to what was asked for; as data it is a little longer, and may have no more than any answer.
+        return await self._packer.fit(
+            project.model_id, MOST_TOKENS, arguments[NAME], compose, lambda one: longest(one.text, one.structured)
+        )
 
     async def read_text(self, project: docstore_api.Project, path: str, max_tokens: int) -> str:
         """The Markdown of a document, and where it was cut.

@@ -9,6 +9,7 @@ from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.api.search.v1 import search_pb2 as search_api
 from refdesk.errors import InvalidArgument, NotFound
 from refdesk.gateway.answers import Answer, Question, Result, SearchCore, embedded_share
+from refdesk.gateway.budgets import Packer, longest
 from refdesk.gateway.catalog import Catalog
 from refdesk.gateway.legs import WHY, mode_line
 from refdesk.gateway.packing import Excerpt, Packed, pack, split_heading
@@ -24,8 +25,9 @@ NARROWING = ("source", "path_prefix", "version")
 class SearchDocs:
     """Answers search_docs with at most `most_characters`."""
 
-    def __init__(self, core: SearchCore, catalog: Catalog, most_characters: int) -> None:
+    def __init__(self, core: SearchCore, catalog: Catalog, packer: Packer, most_characters: int) -> None:
         self._core = core
+        self._packer = packer
         self._catalog = catalog
         self._most_characters = most_characters
 
@@ -59,25 +61,39 @@ class SearchDocs:
         if not answer.results or not answer.is_good:
             message = "\n".join([_nothing_good(project, query, answer, arguments), *notes])
             return ToolAnswer(*_special(project, stats, query, answer, message), answer.mode, answer.degraded)
-        return self._pack(project, stats, query, answer, notes)
+        most_tokens = arguments["max_tokens"]
 
+        async def compose(most_characters: int) -> ToolAnswer:
+            cap = (
+                f"{most_tokens:,} tokens"
+                if most_characters < self._most_characters
+                else f"{most_characters:,} characters"
+            )
+            return self._pack(project, stats, query, answer, notes, most_characters, cap)
+
+        return await self._packer.fit(
+            project.model_id, most_tokens, self._most_characters, compose, lambda one: longest(one.text, one.structured)
+        )
+
+    @staticmethod
     def _pack(
-        self,
         project: docstore_api.Project,
         stats: docstore_api.GetStatsResponse,
         query: str,
         answer: Answer,
         notes: Sequence[str],
+        most_characters: int,
+        cap: str,
     ) -> ToolAnswer:
         results = answer.results
         excerpts = [_excerpt(rank, result) for rank, result in enumerate(results, start=1)]
         head = f'Found {count(len(results), "result")} for "{query}" in project "{project.slug}":'
 
         def notice(shown: int) -> str:
-            return _left_out(results, shown, self._most_characters)
+            return _left_out(results, shown, cap)
 
         overhead = len(head) + 2 + sum(len(note) + 1 for note in notes) + (1 if notes else 0)
-        packed = pack(excerpts, self._most_characters, overhead, notice)
+        packed = pack(excerpts, most_characters, overhead, notice)
         notes = [*([notice(len(packed.blocks))] if packed.left_out else []), *notes]
         text = "\n\n".join([head, *packed.blocks, *(["\n".join(notes)] if notes else [])])
         structured = _structured(project, stats, query, answer, packed, "\n".join(notes))
@@ -131,12 +147,12 @@ def _excerpt(rank: int, result: Result) -> Excerpt:
     return Excerpt(head, text, chunk.before, chunk.after, heading)
 
 
-def _left_out(results: Sequence[Result], shown: int, most_characters: int) -> str:
+def _left_out(results: Sequence[Result], shown: int, cap: str) -> str:
     chunk = results[shown].chunk
     call = wording.call_text("read_document", [("path", chunk.path), ("from", chunk.ordinal), ("to", chunk.ordinal)])
     return (
         f"{count(len(results) - shown, 'result')} of {len(results)} did not fit: an answer is capped at "
-        f"{most_characters:,} characters. Next: {call}, or search again with a narrower source or path_prefix."
+        f"{cap}. Next: {call}, or search again with a narrower source or path_prefix."
     )
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from refdesk.gateway.arguments import INTEGER, TEXT, TEXTS, Argument, Tool
+from refdesk.gateway.budgets import max_tokens
 from refdesk.gateway.surfaces.docs import schemas
 
 DEFAULT_MAX_TOKENS = 4_000
-MOST_TOKENS = 20_000
 
 SEARCH_DOCS = Tool(
     "search_docs",
@@ -26,6 +26,7 @@ SEARCH_DOCS = Tool(
         Argument("source", TEXT, "One source name: the first segment of the paths that list_topics shows."),
         Argument("path_prefix", TEXT, "Only paths below this one, by whole segments, e.g. handbook/operations."),
         Argument("version", TEXT, "An exact release label, e.g. v3; there is no order and no latest."),
+        max_tokens(),
     ),
     schemas.SEARCH,
 )
@@ -55,6 +56,7 @@ LIST_TOPICS = Tool(
     (
         Argument("cursor", TEXT, "The next_cursor that a previous call ended with; without it the listing starts."),
         Argument("limit", INTEGER, "Most documents of one page.", False, 1, 1_000, default=200),
+        max_tokens("Most tokens of one page."),
     ),
     schemas.TOPICS,
 )
@@ -70,9 +72,7 @@ READ_DOCUMENT = Tool(
         Argument("heading", TEXT, "A heading breadcrumb, e.g. Guide > Install > Docker. Not together with from or to."),
         Argument("from", INTEGER, "First chunk, counted from 0."),
         Argument("to", INTEGER, "Last chunk, inclusive."),
-        Argument(
-            "max_tokens", INTEGER, "Most tokens of the answer.", False, 200, MOST_TOKENS, default=DEFAULT_MAX_TOKENS
-        ),
+        max_tokens(default=DEFAULT_MAX_TOKENS),
     ),
     schemas.DOCUMENT,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -10,18 +11,14 @@ from typing import Any
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.api.docstore.v1.docstore_protocol import Docstore
 from refdesk.errors import InvalidArgument
+from refdesk.gateway.budgets import Packer, longest
 from refdesk.gateway.catalog import Catalog
 from refdesk.gateway.surfaces.docs import wording
 from refdesk.gateway.surfaces.docs.by_source import list_by_source
-from refdesk.gateway.surfaces.docs.tools import MOST_TOKENS
 from refdesk.gateway.surfaces.docs.wording import TITLE_CHARACTERS, count, one_line
 from refdesk.gateway.surfaces.interface import ToolAnswer
-from refdesk.gateway.tokens import TokenCounter
 
 SOURCES_CHARACTERS = 4_000
-WIDEST_COUNTS = " — 1,000 documents, 10,000 chunks on this page"
-TOKENS_KEPT_BACK = 500
-"""For the last lines, and for what a sum over lines counts less than the whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +38,10 @@ class Directory:
 class ListTopics:
     """Answers list_topics."""
 
-    def __init__(self, docstore: Docstore, catalog: Catalog, tokens: TokenCounter) -> None:
+    def __init__(self, docstore: Docstore, catalog: Catalog, packer: Packer) -> None:
         self._docstore = docstore
         self._catalog = catalog
-        self._tokens = tokens
+        self._packer = packer
 
     async def run(self, project: docstore_api.Project, arguments: Mapping[str, Any]) -> ToolAnswer:
         """One page.
@@ -54,14 +51,18 @@ class ListTopics:
         stats = await self._catalog.stats(project)
         cursor = arguments["cursor"] or ""
         message = await self._message(project, stats)
-        page = await self._page(project, cursor, arguments["limit"])
-        text = _text(project, stats, page, cursor, message)
-        if len(text) > MOST_TOKENS:  # a token has a character at least
-            fitting = await self._fitting(project, stats, page)
-            if fitting < len(page.documents):
-                page = await self._page(project, cursor, fitting)
-                text = _text(project, stats, page, cursor, message)
-        return ToolAnswer(text, _structured(project, stats, page, cursor, message), record_count=len(page.documents))
+        most_tokens = arguments["max_tokens"]
+        sources_characters = min(SOURCES_CHARACTERS, most_tokens // 4)
+
+        async def compose(most: int) -> ToolAnswer:
+            page = await self._page(project, cursor, most)
+            text = _text(project, stats, page, cursor, message, sources_characters)
+            structured = _structured(project, stats, page, cursor, message, sources_characters)
+            return ToolAnswer(text, structured, record_count=len(page.documents))
+
+        return await self._packer.fit(
+            project.model_id, most_tokens, arguments["limit"], compose, lambda one: longest(one.text, one.structured)
+        )
 
     async def _message(self, project: docstore_api.Project, stats: docstore_api.GetStatsResponse) -> str:
         if stats.document_count:
@@ -81,25 +82,6 @@ class ListTopics:
                 "call it without cursor to start again"
             ) from None
 
-    async def _fitting(
-        self,
-        project: docstore_api.Project,
-        stats: docstore_api.GetStatsResponse,
-        page: docstore_api.ListDocumentsResponse,
-    ) -> int:
-        """How many documents fit in 20,000 tokens, one at least; each is counted with its directory's line."""
-        head = "\n".join(_head_lines(project, stats))
-        lines = [f"{_directory_of(document)}{WIDEST_COUNTS}\n{_document_line(document)}" for document in page.documents]
-        counted = await self._tokens.count(project.model_id, [head, *lines])
-        room = MOST_TOKENS - TOKENS_KEPT_BACK - counted.counts[0]
-        fitting = 0
-        for tokens in counted.counts[1:]:
-            room -= tokens
-            if room < 0:
-                break
-            fitting += 1
-        return max(1, fitting)
-
 
 def _text(
     project: docstore_api.Project,
@@ -107,8 +89,9 @@ def _text(
     page: docstore_api.ListDocumentsResponse,
     cursor: str,
     message: str,
+    sources_characters: int,
 ) -> str:
-    lines = _head_lines(project, stats)
+    lines = _head_lines(project, stats, sources_characters)
     for directory in _directories(page, cursor):
         holds = f"{count(len(directory.documents), 'document')}, {count(directory.chunk_count, 'chunk')}"
         lines.append(f"{directory.path} — {holds}{'' if directory.is_whole else ' on this page'}")
@@ -121,9 +104,11 @@ def _text(
     return "\n".join(lines)
 
 
-def _head_lines(project: docstore_api.Project, stats: docstore_api.GetStatsResponse) -> list[str]:
+def _head_lines(
+    project: docstore_api.Project, stats: docstore_api.GetStatsResponse, sources_characters: int
+) -> list[str]:
     holds = f"{count(stats.document_count, 'document')}, {count(stats.chunk_count, 'chunk')}"
-    sources = wording.listed(map(wording.source_label, project.sources), SOURCES_CHARACTERS)
+    sources = wording.listed(map(wording.source_label, project.sources), sources_characters)
     head = f'Project "{project.slug}": {holds}'
     return [head, f"Sources (the first path segment): {sources}"] if sources else [head]
 
@@ -151,19 +136,16 @@ def _structured(
     page: docstore_api.ListDocumentsResponse,
     cursor: str,
     message: str,
+    sources_characters: int,
 ) -> Mapping[str, Any]:
+    sources = _structured_sources(project, sources_characters)
+    if left_out := len(project.sources) - len(sources):
+        message = "\n".join(part for part in (message, f"{left_out:,} more sources are not named here.") if part)
     return {
         "project": project.slug,
         "document_count": stats.document_count,
         "chunk_count": stats.chunk_count,
-        "sources": [
-            {
-                "name": source.name,
-                "kind": wording.SHOWN_KINDS.get(source.kind, source.kind),
-                "description": source.description,
-            }
-            for source in project.sources
-        ],
+        "sources": sources,
         "directories": [
             {
                 "path": directory.path,
@@ -179,3 +161,16 @@ def _structured(
         "next_cursor": page.next_page_token,
         "message": message,
     }
+
+
+def _structured_sources(project: docstore_api.Project, most_characters: int) -> list[dict[str, str]]:
+    """As many as fit, one at the least."""
+    shown: list[dict[str, str]] = []
+    for source in project.sources:
+        kind = wording.SHOWN_KINDS.get(source.kind, source.kind)
+        described = one_line(source.description, wording.DESCRIPTION_CHARACTERS)
+        shown.append({"name": source.name, "kind": kind, "description": described})
+        most_characters -= len(json.dumps(shown[-1], ensure_ascii=False))
+        if most_characters < 0 and len(shown) > 1:
+            return shown[:-1]
+    return shown

@@ -10,6 +10,7 @@ from refdesk.api.docstore.v1.docstore_protocol import Docstore
 from refdesk.errors import NotFound
 from refdesk.gateway.answers import SearchCore
 from refdesk.gateway.arguments import check_text
+from refdesk.gateway.budgets import MOST_TOKENS, Packer
 from refdesk.gateway.catalog import Catalog
 from refdesk.gateway.surfaces.docs.wording import TITLE_CHARACTERS, one_line, quoted, unknown_tool
 from refdesk.gateway.surfaces.interface import MIME_TYPE, Caller, Page, ToolAnswer
@@ -20,7 +21,7 @@ from refdesk.gateway.surfaces.notes.library import Library
 from refdesk.gateway.surfaces.notes.query import Query
 from refdesk.gateway.surfaces.notes.shown import Asked, Desk
 from refdesk.gateway.surfaces.notes.status import USAGE, Status, compose_instructions
-from refdesk.gateway.surfaces.notes.tools import GET, MOST_TOKENS, MULTI_GET, QUERY, STATUS, TOOLS
+from refdesk.gateway.surfaces.notes.tools import GET, MULTI_GET, QUERY, STATUS, TOOLS
 from refdesk.gateway.surfaces.notes.wording import SCHEME, resource_uri
 from refdesk.gateway.tokens import TokenCounter
 
@@ -37,10 +38,11 @@ class NotesSurface:
         self._catalog = catalog
         self._library = library = Library(docstore)
         self._desk = desk = Desk(tokens)
+        packer = Packer(tokens)
         self._tools = {
-            QUERY.name: (QUERY, Query(core, catalog, library).run),
+            QUERY.name: (QUERY, Query(core, catalog, library, packer).run),
             GET.name: (GET, Get(library, desk).run),
-            MULTI_GET.name: (MULTI_GET, MultiGet(library, desk).run),
+            MULTI_GET.name: (MULTI_GET, MultiGet(library, desk, packer).run),
             STATUS.name: (STATUS, Status(catalog).run),
         }
         self._definitions = {

@@ -8,6 +8,7 @@ from typing import Any
 
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.errors import InvalidArgument, NotFound
+from refdesk.gateway.budgets import Packer, count_fitting
 from refdesk.gateway.surfaces.docs.wording import count, one_line, quoted
 from refdesk.gateway.surfaces.interface import ToolAnswer
 from refdesk.gateway.surfaces.notes.globs import Glob, is_glob, split_list
@@ -23,8 +24,11 @@ READ_AT_ONCE = 8
 LEAST_TOKENS = 60
 """With less room nothing more is read."""
 OMITTED = "omitted: does not fit in max_tokens; read it with get"
-SKIPPED_TOKENS = 40
-"""Kept back for each line that names what does not come."""
+NAMES_SHARE = 4
+"""Of max_tokens, a fourth may name what does not come; what is not even named is counted."""
+SKIPPED_TOKENS = 12
+"""Of each such name beside its line: its fields as data."""
+MESSAGE_TOKENS = 40
 
 
 class Get:
@@ -66,7 +70,8 @@ class _Gathered:
 class MultiGet:
     """Answers multi_get."""
 
-    def __init__(self, library: Library, desk: Desk) -> None:
+    def __init__(self, library: Library, desk: Desk, packer: Packer) -> None:
+        self._packer = packer
         self._library = library
         self._desk = desk
 
@@ -77,10 +82,14 @@ class MultiGet:
         """
         pattern = arguments["pattern"]
         gathered = await self._gather(project, pattern)
-        shown = await self._show(project, gathered, arguments)
+        most_tokens = arguments["max_tokens"]
+        names_tokens = most_tokens // NAMES_SHARE
+        shown = await self._show(project, gathered, arguments, most_tokens - names_tokens)
         if not shown and not gathered.skipped:
             raise NotFound(f"no files match {quoted(one_line(pattern, NAME_CHARACTERS))}: query finds what there is")
-        return _answer(shown, gathered)
+        costs = await self._packer.costs(project.model_id, [_skipped_line(*one) for one in gathered.skipped])
+        named = count_fitting((cost + SKIPPED_TOKENS for cost in costs), names_tokens - MESSAGE_TOKENS)
+        return _answer(shown, gathered, named)
 
     async def _gather(self, project: docstore_api.Project, pattern: str) -> _Gathered:
         items = split_list(pattern)
@@ -106,9 +115,8 @@ class MultiGet:
         return gathered
 
     async def _show(
-        self, project: docstore_api.Project, gathered: _Gathered, arguments: Mapping[str, Any]
+        self, project: docstore_api.Project, gathered: _Gathered, arguments: Mapping[str, Any], room: int
     ) -> list[Shown]:
-        room = arguments["max_tokens"] - SKIPPED_TOKENS * (len(gathered.found) + len(gathered.skipped) + 2)
         shown: list[Shown] = []
         paths = list(gathered.found)
         for start in range(0, len(paths), READ_AT_ONCE):
@@ -152,18 +160,28 @@ def _last_wanted(shown: Shown, arguments: Mapping[str, Any]) -> int:
     return shown.part.total if most is None else min(shown.part.total, shown.part.first + most - 1)
 
 
-def _answer(shown: Sequence[Shown], gathered: _Gathered) -> ToolAnswer:
+def _skipped_line(name: str, reason: str) -> str:
+    return f"[SKIPPED: {one_line(name, NAME_CHARACTERS)}: {reason}]"
+
+
+def _answer(shown: Sequence[Shown], gathered: _Gathered, named: int) -> ToolAnswer:
+    skipped, unnamed = gathered.skipped[:named], len(gathered.skipped[named:])
     lines = [f"{count(len(shown), 'document')}:", *(one.summary for one in shown)]
-    lines += [f"[SKIPPED: {one_line(name, NAME_CHARACTERS)}: {reason}]" for name, reason in gathered.skipped]
+    lines += [_skipped_line(*one) for one in skipped]
     message = ""
     if gathered.left_out:
         message = (
             f"{count(gathered.left_out, 'file')} more match; at most {MOST_FILES} come at once: narrow the pattern"
         )
+    if unnamed:
+        message = "; ".join(
+            part for part in (message, f"{count(unnamed, 'file')} more did not fit and are not named") if part
+        )
+    if message:
         lines.append(f"[{message}.]")
     structured = {
         "documents": [one.data() for one in shown],
-        "skipped": [{"file": name, "reason": reason} for name, reason in gathered.skipped],
+        "skipped": [{"file": name, "reason": reason} for name, reason in skipped],
         **({"message": message} if message else {}),
     }
     resources = tuple(one.resource() for one in shown)

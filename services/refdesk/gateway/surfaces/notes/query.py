@@ -10,6 +10,7 @@ from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.api.search.v1 import search_pb2 as search_api
 from refdesk.errors import InvalidArgument, NotFound
 from refdesk.gateway.answers import Answer, AskedLeg, Question, Result, SearchCore, embedded_share
+from refdesk.gateway.budgets import Packer, longest
 from refdesk.gateway.catalog import Catalog
 from refdesk.gateway.legs import WHY, mode_line
 from refdesk.gateway.profiles import NOTES
@@ -39,8 +40,9 @@ KINDS = {
 class Query:
     """Answers query."""
 
-    def __init__(self, core: SearchCore, catalog: Catalog, library: Library) -> None:
+    def __init__(self, core: SearchCore, catalog: Catalog, library: Library, packer: Packer) -> None:
         self._core = core
+        self._packer = packer
         self._catalog = catalog
         self._library = library
 
@@ -65,13 +67,26 @@ class Query:
         except NotFound as error:  # of all that a search needs, only the model can be missing
             raise InvalidArgument(docs_wording.model_not_hosted(project, error.message)) from None
         results = await self._describe(project, answer, arguments)
-        notes = _notes(answer, stats, arguments)
-        return ToolAnswer(
-            _text(asked, results, answer, notes),
-            _structured(results, answer, notes),
-            mode=answer.mode,
-            degraded="; ".join(dict.fromkeys(leg.reason for leg in answer.absent if leg.failed)),
-            record_count=len(results),
+        said, degraded = (
+            _notes(answer, stats, arguments),
+            "; ".join(dict.fromkeys(leg.reason for leg in answer.absent if leg.failed)),
+        )
+
+        async def compose(most: int) -> ToolAnswer:
+            shown, left_out = results[:most], len(results) - len(results[:most])
+            notes = [
+                *([f"{left_out} of {len(results)} results did not fit: max_tokens is full."] if left_out else []),
+                *said,
+            ]
+            text = _text(asked, shown, answer, notes)
+            return ToolAnswer(text, _structured(shown, answer, notes), answer.mode, degraded, len(shown))
+
+        return await self._packer.fit(
+            project.model_id,
+            arguments["max_tokens"],
+            max(1, len(results)),
+            compose,
+            lambda one: longest(one.text, one.structured),
         )
 
     async def _describe(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,8 @@ from refdesk.ids import docid
 
 LINES_COUNTED = MOST_TEXTS - 1
 """At once; a longer document is cut there at the latest."""
+DATA_TOKENS = 100
+"""For the names of a document's fields as data."""
 CHARACTERS_PER_TOKEN = 20
 """A line with more characters a token is cut off too: a tokenizer may call a word of a megabyte one token."""
 
@@ -87,7 +90,10 @@ class Desk:
         """As many of the lines as fit, none where not even one does."""
         context = Contexts(project).of_path(document.path)
         part = slice_lines(document.text, asked.first, asked.most)
-        head = "\n".join((_head(document, context), *notes, _cut_note(document, part), resource_uri(document.path)))
+        # What it is stands in the line about it, in the resource and in the data.
+        head = "\n".join(
+            (_head(document, context), context, *notes, _cut_note(document, part), resource_uri(document.path))
+        )
         fitting, tokens = await self._fit(project.model_id, head, part, asked.numbered, max_tokens)
         left_out = fitting.last < part.total or asked.first > 1
         notes = (*notes, _cut_note(document, fitting)) if left_out and not fitting.is_whole else notes
@@ -95,8 +101,10 @@ class Desk:
 
     async def _fit(self, model_id: str, head: str, part: Slice, numbered: bool, max_tokens: int) -> tuple[Slice, int]:
         lines = part.text(numbered=numbered).split("\n")[:LINES_COUNTED] if part.lines else []
-        counted = await self._tokens.count(model_id, [head, *(f"{line}\n" for line in lines)])
-        used, kept, characters = counted.counts[0] + len(lines[:1]), 0, 0
+        # As they stand in JSON, where a line's end has two characters: they are sent as data too.
+        written = [json.dumps(f"{line}\n", ensure_ascii=False)[1:-1] for line in lines]
+        counted = await self._tokens.count(model_id, [head, *written])
+        used, kept, characters = counted.counts[0] + DATA_TOKENS, 0, 0
         for line, cost in zip(lines, counted.counts[1:], strict=True):
             characters += len(line)
             if used + cost + 1 > max_tokens or characters > max_tokens * CHARACTERS_PER_TOKEN:

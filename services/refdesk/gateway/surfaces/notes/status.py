@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
+from refdesk.gateway.budgets import count_fitting
 from refdesk.gateway.catalog import Catalog
 from refdesk.gateway.surfaces.docs.wording import DESCRIPTION_CHARACTERS, count, one_line
 from refdesk.gateway.surfaces.interface import ToolAnswer
@@ -13,7 +15,8 @@ from refdesk.gateway.surfaces.notes.contexts import Contexts
 
 MOST_CHARACTERS = 2_048
 """Clients cut instructions there, without saying so."""
-COLLECTIONS_SHOWN = 200
+COLLECTIONS_CHARACTERS = 16_000
+"""Of all that are shown: a token has a character at least."""
 
 USAGE = (
     'Search: query with searches of type lex (keywords; all must be there, "exact phrase", -term excludes), vec (a question, '
@@ -45,6 +48,9 @@ class Status:
         """Counts of the index, and the collections. Raises: Unavailable."""
         stats = await self._catalog.stats(project)
         collections = list_collections(project, stats)
+        lengths = (len(json.dumps(one._asdict(), ensure_ascii=False)) + 8 for one in collections)
+        shown = collections[: count_fitting(lengths, COLLECTIONS_CHARACTERS)]
+        more = [f"    - and {len(collections) - len(shown):,} more"] if len(shown) < len(collections) else []
         missing = stats.embeddable_count - stats.embedded_count
         has_vectors = stats.embedded_count > 0
         lines = [
@@ -53,13 +59,14 @@ class Status:
             f"  Needs embedding: {missing:,}",
             f"  Vector index: {'yes' if has_vectors else 'no'}",
             f"  Collections: {len(collections):,}",
-            *(f"    - {_described(one)}" for one in collections[:COLLECTIONS_SHOWN]),
+            *(f"    - {_described(one)}" for one in shown),
+            *more,
         ]
         structured = {
             "totalDocuments": stats.document_count,
             "needsEmbedding": missing,
             "hasVectorIndex": has_vectors,
-            "collections": [one._asdict() for one in collections[:COLLECTIONS_SHOWN]],
+            "collections": [one._asdict() for one in shown],
         }
         return ToolAnswer("\n".join(lines), structured, record_count=len(collections))
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from refdesk.gateway.arguments import BOOLEAN, INTEGER, NUMBER, RECORDS, TEXT, TEXTS, Argument, Tool
+from refdesk.gateway.budgets import max_tokens
 from refdesk.gateway.surfaces.notes import schemas
 
 DEFAULT_CANDIDATES = 40
 MOST_RESULTS = 100
-MOST_TOKENS = 20_000
 MOST_BYTES = 65_536
 MOST_QUERY_CHARACTERS = 2_000
 MOST_LINES = 1_000_000
@@ -17,9 +17,7 @@ _SEARCH = (
     Argument("type", TEXT, "lex: keywords; vec: a question; hyde: a made-up answer.", required=True, options=TYPES),
     Argument("query", TEXT, "What to look for.", required=True, least=1, most=MOST_QUERY_CHARACTERS),
 )
-_MAX_TOKENS = Argument(
-    "max_tokens", INTEGER, "Most tokens of the answer.", False, 200, MOST_TOKENS, default=MOST_TOKENS
-)
+_MAX_TOKENS = max_tokens()
 _LINE_NUMBERS = Argument("lineNumbers", BOOLEAN, "Puts each line behind its number.", default=False)
 
 QUERY = Tool(
@@ -50,6 +48,7 @@ QUERY = Tool(
             500,
         ),
         Argument("rerank", BOOLEAN, "Asks for reranking; where there is no model for it, the answer says so."),
+        _MAX_TOKENS,
     ),
     schemas.QUERY,
 )

@@ -7,20 +7,26 @@ from typing import Any
 
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.api.docstore.v1.docstore_protocol import Docstore
-from refdesk.errors import RefdeskError
+from refdesk.errors import InvalidArgument, RefdeskError
 from refdesk.gateway.answers import SearchCore
+from refdesk.gateway.budgets import MOST_TOKENS, Packer
 from refdesk.gateway.catalog import Catalog
 from refdesk.gateway.sessions import Sessions
 from refdesk.gateway.surfaces.docs.wording import unknown_tool
 from refdesk.gateway.surfaces.interface import Caller, ToolAnswer, WithoutResources
 from refdesk.gateway.surfaces.procedures import wording
 from refdesk.gateway.surfaces.procedures.library import Library
-from refdesk.gateway.surfaces.procedures.outline import OutlineSection
+from refdesk.gateway.surfaces.procedures.outline import CHARACTERS_PER_TOKEN
 from refdesk.gateway.surfaces.procedures.pins import PinBlock, Pins
 from refdesk.gateway.surfaces.procedures.relevance import Relevance
+from refdesk.gateway.surfaces.procedures.room import Room
 from refdesk.gateway.surfaces.procedures.search import SearchInstructions
 from refdesk.gateway.surfaces.procedures.toc import Toc
 from refdesk.gateway.surfaces.procedures.tools import GET_SECTION, GET_TOC, SEARCH_INSTRUCTIONS, TOOLS
+from refdesk.gateway.tokens import TokenCounter
+
+RULE_TOKENS = 10
+"""Between the block of pins and the answer."""
 
 
 class ProceduresSurface(WithoutResources):
@@ -30,7 +36,10 @@ class ProceduresSurface(WithoutResources):
     server_name = "refdesk"
     always_structured = False
 
-    def __init__(self, docstore: Docstore, core: SearchCore, catalog: Catalog, sessions: Sessions) -> None:
+    def __init__(
+        self, docstore: Docstore, core: SearchCore, catalog: Catalog, sessions: Sessions, tokens: TokenCounter
+    ) -> None:
+        self._packer = Packer(tokens)
         library, relevance = Library(docstore), Relevance(core, catalog)
         self._library = library
         self._toc = Toc(library, catalog, relevance)
@@ -54,17 +63,19 @@ class ProceduresSurface(WithoutResources):
             raise unknown_tool(tool, self._tools)
         read = self._tools[tool].read(arguments)
         if tool == GET_SECTION.name:
-            return await self._get_section(project, read["section_id"])
+            return await self._get_section(project, read)
         bare = tool == GET_TOC.name and not read["document_id"] and not read["query"]
         # Without a session a search never has the block, so it is not read for one.
         block = await self._pins.block(project) if bare or caller.session else None
         # Asked before the answer is made and noted by that: of two answers side by side one has the block.
         due = block if block and await self._pins.due(project, caller, block, bare_toc=bare) else None
         try:
+            taken = await self._packer.cost(project.model_id, due.text) + RULE_TOKENS if due else 0
+            room = Room(self._packer, read["max_tokens"], taken)
             if tool == SEARCH_INSTRUCTIONS.name:
-                answer = await self._search.run(project, read["plan"], due.document_ids if due else ())
+                answer = await self._search.run(project, read["plan"], room, due.document_ids if due else ())
             else:
-                answer = await self._toc.run(project, read["document_id"], read["query"])
+                answer = await self._toc.run(project, read["document_id"], read["query"], room, read["from"] or 0)
         except BaseException:
             if due:
                 await self._pins.take_back(project, caller)
@@ -81,26 +92,21 @@ class ProceduresSurface(WithoutResources):
             return ""
         return block.instructions if block else ""
 
-    async def _get_section(self, project: docstore_api.Project, section_id: str) -> ToolAnswer:
-        found = await self._library.find_section(project, section_id)
+    async def _get_section(self, project: docstore_api.Project, read: Mapping[str, Any]) -> ToolAnswer:
+        found = await self._library.find_section(project, read["section_id"])
         if found is None:
             return ToolAnswer(wording.NO_SECTION, {})
         outline, section = found
-        return ToolAnswer(_bounded(wording.write_section(outline, section), section), {}, record_count=1)
+        first = read["from"] or 0
+        if first and first >= len(section.text):
+            raise InvalidArgument(f"from {first} is past the end: the section has {len(section.text):,} characters")
 
+        async def compose(budget: int) -> ToolAnswer:
+            return ToolAnswer(
+                wording.write_part(outline, section, first, budget * CHARACTERS_PER_TOKEN), {}, record_count=1
+            )
 
-MOST_CHARACTERS = 40_000
-"""Of a section: well under 20,000 tokens in Latin scripts, and in any other."""
-MOST_DENSE_CHARACTERS = 16_000
-
-
-def _bounded(text: str, section: OutlineSection) -> str:
-    most = MOST_CHARACTERS if text.isascii() else MOST_DENSE_CHARACTERS
-    if len(text) <= most:
-        return text
-    return (
-        f"{text[:most].rsplit(chr(10), 1)[0]}\n\n(cut here: the section is longer; search_instructions finds its parts)"
-    )
+        return await Room(self._packer, read["max_tokens"]).fit(project, MOST_TOKENS, compose)
 
 
 def _under(block: PinBlock | None, answer: ToolAnswer) -> ToolAnswer:

@@ -11,6 +11,7 @@ from refdesk.gateway.surfaces.procedures import wording
 from refdesk.gateway.surfaces.procedures.library import Library
 from refdesk.gateway.surfaces.procedures.outline import Outline, OutlineSection, estimate_tokens
 from refdesk.gateway.surfaces.procedures.relevance import Relevance, Relevant
+from refdesk.gateway.surfaces.procedures.room import Room
 from refdesk.gateway.surfaces.procedures.tools import LEFTOVERS, MOST_DOCUMENTS, SEARCH_TOKENS, WHOLE_TOKENS
 
 SECTIONS_OF_A_LARGE_DOCUMENT = 2
@@ -33,7 +34,8 @@ class _Budget:
         """As much of a section as there is room for, whole lines where they are not long; it ends with what to do for the rest."""
         share = self.left / estimate_tokens(part)
         self.left = 0
-        return f"{part[: int(len(part) * share) - len(CUT)].rsplit(chr(10), 1)[0]}\n\n{CUT}"
+        kept = part[: max(1, int(len(part) * share) - len(CUT))]
+        return f"{kept.rsplit(chr(10), 1)[0]}\n\n{CUT}"
 
 
 class SearchInstructions:
@@ -43,7 +45,9 @@ class SearchInstructions:
         self._library = library
         self._relevance = relevance
 
-    async def run(self, project: docstore_api.Project, plan: str, left_out: Collection[str] = ()) -> ToolAnswer:
+    async def run(
+        self, project: docstore_api.Project, plan: str, room: Room, left_out: Collection[str] = ()
+    ) -> ToolAnswer:
         """Sections for a plan, without those of the documents `left_out` (ids). Raises: InvalidArgument, Unavailable."""
         found = await self._relevance.search(project, plan)
         wanted = [document_id for document_id in found.document_ids if document_id not in left_out]
@@ -51,20 +55,26 @@ class SearchInstructions:
         if not outlines:
             text = "\n\n".join([wording.NO_MATCH, *([found.note] if found.note else [])])
             return ToolAnswer(text, {}, found.mode, found.degraded)
-        chosen, left = choose(outlines, found)
-        lines = [wording.write_document_line(one.title, one.document_id) for one in left[:LEFTOVERS]]
-        more = ["\n".join(["Also matched:", *lines])] if lines else []
-        text = "\n\n".join([*chosen, *more, *([found.note] if found.note else [])])
-        return ToolAnswer(text, {}, found.mode, found.degraded, len(outlines) - len(left))
+
+        async def compose(budget: int) -> ToolAnswer:
+            chosen, left = choose(outlines, found, budget)
+            lines = [wording.write_document_line(one.title, one.document_id) for one in left[:LEFTOVERS]]
+            more = ["\n".join(["Also matched:", *lines])] if lines else []
+            text = "\n\n".join([*chosen, *more, *([found.note] if found.note else [])])
+            return ToolAnswer(text, {}, found.mode, found.degraded, len(outlines) - len(left))
+
+        return await room.fit(project, SEARCH_TOKENS, compose)
 
 
-def choose(outlines: Sequence[Outline], found: Relevant) -> tuple[list[str], list[Outline]]:
+def choose(
+    outlines: Sequence[Outline], found: Relevant, budget_tokens: int = SEARCH_TOKENS
+) -> tuple[list[str], list[Outline]]:
     """The sections to show, as text, and the documents that are not among them, both the best first.
 
     A small document comes whole; of a large one the best two sections that matched, and more of them where few documents matched and there
     is room. The first section comes in any case, cut where it must be.
     """
-    budget, left = _Budget(SEARCH_TOKENS), []
+    budget, left = _Budget(budget_tokens), []
     extra: list[tuple[list[str], list[str]]] = []
     groups: list[list[str]] = []
     for outline in outlines:

@@ -6,14 +6,17 @@ from collections.abc import Callable, Sequence
 
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.errors import InvalidArgument
+from refdesk.gateway.budgets import count_fitting
 from refdesk.gateway.catalog import Catalog
-from refdesk.gateway.surfaces.docs.wording import count, one_line, source_label
+from refdesk.gateway.surfaces.docs.wording import call_text, count, one_line, source_label
 from refdesk.gateway.surfaces.interface import ToolAnswer
 from refdesk.gateway.surfaces.procedures import wording
 from refdesk.gateway.surfaces.procedures.library import Library
 from refdesk.gateway.surfaces.procedures.outline import Outline, estimate_tokens
 from refdesk.gateway.surfaces.procedures.relevance import Relevance
-from refdesk.gateway.surfaces.procedures.tools import MAP_TOKENS, MOST_RELEVANT
+from refdesk.gateway.surfaces.procedures.room import Room
+from refdesk.gateway.surfaces.procedures.tools import GET_TOC, MAP_TOKENS, MOST_RELEVANT
+from refdesk.ids import short_id
 
 LEAST_ENTRY_TOKENS, LEAST_LINE_TOKENS = 20, 10
 """What an entry with a summary, and a title with its id, need at least: with more documents than so fit none is tried."""
@@ -29,36 +32,57 @@ class Toc:
         self._catalog = catalog
         self._relevance = relevance
 
-    async def run(self, project: docstore_api.Project, document_id: str | None, query: str | None) -> ToolAnswer:
+    async def run(
+        self, project: docstore_api.Project, document_id: str | None, query: str | None, room: Room, first: int = 0
+    ) -> ToolAnswer:
         """One document, those that fit a query, or all. Raises: NotFound, InvalidArgument, Unavailable."""
         if document_id and query:
             raise InvalidArgument("get_toc takes document_id or query, not both")
+        if first and not document_id:
+            raise InvalidArgument("from goes with document_id: give the document whose sections go on")
         if document_id:
-            return _one(await self._library.find_document(project, document_id))
+            return await self._one(project, await self._library.find_document(project, document_id), room, first)
         titles = await self._library.titles(project)
         if not titles:
             return ToolAnswer(wording.EMPTY, {})
         if query:
-            return await self._relevant(project, query, len(titles))
-        return ToolAnswer(await self._map(project, titles), {}, record_count=len(titles))
+            return await self._relevant(project, query, len(titles), room)
 
-    async def _relevant(self, project: docstore_api.Project, query: str, total: int) -> ToolAnswer:
+        async def compose(budget: int) -> ToolAnswer:
+            return ToolAnswer(await self._map(project, titles, budget), {}, record_count=len(titles))
+
+        return await room.fit(project, MAP_TOKENS, compose)
+
+    @staticmethod
+    async def _one(project: docstore_api.Project, outline: Outline, room: Room, first: int) -> ToolAnswer:
+        async def compose(budget: int) -> ToolAnswer:
+            return _write_one(outline, first, budget)
+
+        return await room.fit(project, ONE_DOCUMENT_TOKENS, compose)
+
+    async def _relevant(self, project: docstore_api.Project, query: str, total: int, room: Room) -> ToolAnswer:
         found = await self._relevance.search(project, query)
         outlines = await self._library.read(project, ids=found.document_ids[:MOST_RELEVANT])
         entries = [wording.write_entry(outline) for outline in outlines]
-        shown = _fitting(entries, MAP_TOKENS)
         notes = [found.note] if found.note else []
-        if not shown:
-            text = "\n\n".join([wording.NO_MATCH, *notes])
-            return ToolAnswer(text, {}, found.mode, found.degraded)
-        head = f'Documents most relevant to "{one_line(query, 200)}" ({shown} of {total:,}, best first):'
-        text = "\n\n".join([head, *entries[:shown], *notes])
-        return ToolAnswer(text, {}, found.mode, found.degraded, shown)
 
-    async def _map(self, project: docstore_api.Project, titles: Sequence[docstore_api.DocumentSummary]) -> str:
+        async def compose(budget: int) -> ToolAnswer:
+            shown = _fitting(entries, budget)
+            if not shown:
+                text = "\n\n".join([wording.NO_MATCH, *notes])
+                return ToolAnswer(text, {}, found.mode, found.degraded)
+            head = f'Documents most relevant to "{one_line(query, 200)}" ({shown} of {total:,}, best first):'
+            text = "\n\n".join([head, *entries[:shown], *notes])
+            return ToolAnswer(text, {}, found.mode, found.degraded, shown)
+
+        return await room.fit(project, MAP_TOKENS, compose)
+
+    async def _map(
+        self, project: docstore_api.Project, titles: Sequence[docstore_api.DocumentSummary], budget: int
+    ) -> str:
         """Everything; else a line a document; else titles; else an overview."""
         head = one_line(project.description, DESCRIPTION_CHARACTERS)
-        room = MAP_TOKENS - estimate_tokens(head) - 60
+        room = budget - estimate_tokens(head) - 60
         if len(titles) * LEAST_ENTRY_TOKENS <= room:
             outlines = await self._library.read(project, ids=[document.document_id for document in titles])
             forms: list[tuple[str, Callable[[Outline], str]]] = [
@@ -73,28 +97,33 @@ class Toc:
             parts = [wording.write_document_line(document.title, document.document_id) for document in titles]
             if estimate_tokens("\n".join(parts)) <= room:
                 return _joined(head, parts, "condensed to titles", "\n")
-        return await self._overview(project, head)
+        return await self._overview(project, head, budget)
 
-    async def _overview(self, project: docstore_api.Project, head: str) -> str:
+    async def _overview(self, project: docstore_api.Project, head: str, budget: int) -> str:
         stats = await self._catalog.stats(project)
         counts = {one.source: one.document_count for one in stats.sources}
         lines = [
             f"- {one_line(source_label(source), DESCRIPTION_CHARACTERS)}: {count(counts.get(source.name, 0), 'document')}"
             for source in project.sources
         ]
-        shown = lines[: _fitting(lines, MAP_TOKENS - 200)]
+        shown = lines[: _fitting(lines, budget - min(200, budget // 2))]
         total = f"{count(stats.document_count, 'instruction document')} in {count(len(lines), 'source')}"
         return _joined(head, [total, *shown], "condensed to an overview", "\n")
 
 
-def _one(outline: Outline) -> ToolAnswer:
-    head, *rest = wording.write_entry(outline, every_section=True).split("\n- ")
-    lines = [head, *(f"- {line}" for line in rest)]
-    shown = _fitting(lines, ONE_DOCUMENT_TOKENS)
+def _write_one(outline: Outline, first: int, budget: int) -> ToolAnswer:
+    """The document with its sections from `first` on (0: the first), as many as fit, one at the least."""
+    total = len(outline.sections)
+    if first and first >= total:
+        raise InvalidArgument(f"from {first} is past the end: the document has sections 0 to {total - 1}")
+    head = wording.write_head(outline)
+    lines = [wording.write_section_line(section) for section in outline.sections[first:]]
+    shown = max(1, _fitting(lines, budget - min(estimate_tokens(head) + 40, budget // 2)))
+    parts = [head, *lines[:shown]]
     if shown < len(lines):
-        more = f"({len(lines) - shown} more sections; search_instructions finds them by what they say)"
-        return ToolAnswer("\n".join([*lines[:shown], more]), {}, record_count=1)
-    return ToolAnswer("\n".join(lines), {}, record_count=1)
+        call = call_text(GET_TOC.name, [("document_id", short_id(outline.document_id)), ("from", first + shown)])
+        parts.append(f"({len(lines) - shown:,} more sections: {call})")
+    return ToolAnswer("\n".join(parts), {}, record_count=1)
 
 
 def _line(outline: Outline) -> str:
@@ -103,12 +132,7 @@ def _line(outline: Outline) -> str:
 
 def _fitting(parts: Sequence[str], most_tokens: int) -> int:
     """How many of the first parts fit."""
-    tokens = 0
-    for number, part in enumerate(parts):
-        tokens += estimate_tokens(part) + 1
-        if tokens > most_tokens:
-            return number
-    return len(parts)
+    return count_fitting((estimate_tokens(part) + 1 for part in parts), most_tokens)
 
 
 def _joined(head: str, parts: Sequence[str], note: str, gap: str) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from refdesk.gateway.arguments import TEXT, Argument, Tool
+from refdesk.gateway.arguments import INTEGER, TEXT, Argument, Tool
+from refdesk.gateway.budgets import max_tokens
 
 MAP_TOKENS, SEARCH_TOKENS, WHOLE_TOKENS = 8_000, 4_000, 800
 """Estimated: of a map, of a search's sections, and of a document that a search gives whole."""
@@ -19,6 +20,8 @@ GET_TOC = Tool(
     (
         Argument("document_id", TEXT, "Id of a document: the 8 characters after doc, or the whole id.", most=64),
         Argument("query", TEXT, "What you are about to do.", most=2_000),
+        max_tokens("Most tokens of the answer; without it 8,000 of a map, 12,000 of one document.", default=None),
+        Argument("from", INTEGER, "Section of the document to go on at, as an answer that was cut says."),
     ),
     {},
 )
@@ -32,14 +35,20 @@ SEARCH_INSTRUCTIONS = Tool(
         Argument(
             "plan", TEXT, "What you are about to do, and what you need to know.", required=True, least=1, most=2_000
         ),
+        max_tokens("Most tokens of the answer; without it 4,000.", default=None),
     ),
     {},
 )
 GET_SECTION = Tool(
     "get_section",
     "Read one section",
-    "Returns the full text of one section by the id that a map or a search shows.",
-    (Argument("section_id", TEXT, "The 8 characters after id, or the whole id.", required=True, least=1, most=64),),
+    "Returns the full text of one section by the id that a map or a search shows. What does not fit in max_tokens is cut, and "
+    "the answer ends with the call for the rest.",
+    (
+        Argument("section_id", TEXT, "The 8 characters after id, or the whole id.", required=True, least=1, most=64),
+        max_tokens(),
+        Argument("from", INTEGER, "Character of its text to go on at, as an answer that was cut says."),
+    ),
     {},
 )
 TOOLS = (GET_TOC, SEARCH_INSTRUCTIONS, GET_SECTION)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from refdesk.gateway.surfaces.docs.wording import TITLE_CHARACTERS, one_line
+from refdesk.gateway.surfaces.docs.wording import TITLE_CHARACTERS, call_text, one_line
 from refdesk.gateway.surfaces.procedures.outline import Outline, OutlineSection
 from refdesk.gateway.surfaces.procedures.tools import INLINE_SECTIONS
 from refdesk.ids import short_id
@@ -26,9 +26,25 @@ def document_mark(document_id: str) -> str:
 
 def write_section(outline: Outline, section: OutlineSection, *, whole: bool = True) -> str:
     """A section as a search gives it, with its subsections or (`whole` False) up to the next heading."""
+    return under_head(outline, section, section.text if whole else section.own)
+
+
+def under_head(outline: Outline, section: OutlineSection, text: str) -> str:
+    """Some of a section's text under what says which it is of."""
     head = f"# {_line(section.title)}  [id: {short_id(section.section_id)}]"
     origin = f"From: {_line(outline.title)}  {document_mark(outline.document_id)}"
-    return f"{head}\n{origin}\n\n{section.text if whole else section.own}".rstrip()
+    return f"{head}\n{origin}\n\n{text}".rstrip()
+
+
+def write_part(outline: Outline, section: OutlineSection, first: int, most_characters: int) -> str:
+    """A section's text from a character on, whole lines where they are not long; it ends with the call for the rest."""
+    rest = section.text[first:]
+    if len(rest) <= most_characters:
+        return under_head(outline, section, rest)
+    kept = max(1, most_characters)
+    kept = rest.rfind("\n", kept // 2, kept) + 1 or kept
+    call = call_text("get_section", [("section_id", short_id(section.section_id)), ("from", first + kept)])
+    return f"{under_head(outline, section, rest[:kept])}\n\n(cut here; for the rest: {call})"
 
 
 def write_document(outline: Outline) -> list[str]:
@@ -37,12 +53,16 @@ def write_document(outline: Outline) -> list[str]:
     return [write_section(outline, section, whole=False) for section in with_text or outline.sections]
 
 
-def write_entry(outline: Outline, *, every_section: bool = False) -> str:
-    """A document in a map: title, id, summary, and its sections where they are few or all are asked for."""
-    lines = [f"## {_line(outline.title)}  {document_mark(outline.document_id)}"]
-    if outline.summary:
-        lines.append(outline.summary)
-    if not every_section and len(outline.sections) > INLINE_SECTIONS:
+def write_head(outline: Outline) -> str:
+    """A document's title, id and summary."""
+    head = f"## {_line(outline.title)}  {document_mark(outline.document_id)}"
+    return f"{head}\n{outline.summary}" if outline.summary else head
+
+
+def write_entry(outline: Outline) -> str:
+    """A document in a map: title, id, summary, and its sections where they are few."""
+    lines = [write_head(outline)]
+    if len(outline.sections) > INLINE_SECTIONS:
         lines.append(
             f'— {len(outline.sections)} sections; get_toc(document_id="{short_id(outline.document_id)}") lists them'
         )

@@ -10,6 +10,7 @@ from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.api.docstore.v1.docstore_protocol import Docstore
 from refdesk.errors import NotFound
 from refdesk.gateway.answers import SearchCore
+from refdesk.gateway.budgets import Packer
 from refdesk.gateway.catalog import Catalog
 from refdesk.gateway.pages import page_url
 from refdesk.gateway.surfaces.docs.wording import unknown_tool
@@ -38,7 +39,7 @@ class SiteSurface(WithoutResources):
     ) -> None:
         self._public_url = public_url
         self._contents = SetContents(docstore, tokens)
-        self._search = PageSearch(core, catalog)
+        self._search = PageSearch(core, catalog, Packer(tokens))
         self._pages = Pages(docstore, tokens)
         self._specs = Specs(docstore)
         self._slices = SpecSlices(tokens)

@@ -12,6 +12,7 @@ from refdesk import ids
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.api.docstore.v1.docstore_protocol import Docstore
 from refdesk.errors import InvalidArgument
+from refdesk.gateway.budgets import count_fitting
 from refdesk.gateway.pages import candidates, page_url, site_path
 from refdesk.gateway.surfaces.site.menu import Leaf, build_tree, derive_leaves, split_method, walk_menu
 from refdesk.gateway.surfaces.site.sets import API, find_set, kind_of
@@ -142,13 +143,7 @@ class SetContents:
             )
             before = leaf.folders
         counted = await self._tokens.count(project.model_id, texts)
-        fitting = 0
-        for cost in counted.counts:
-            room -= cost + 1
-            if room < 0:
-                break
-            fitting += 1
-        return max(fitting, min(1, len(shown)))
+        return max(count_fitting((cost + 1 for cost in counted.counts), room), min(1, len(shown)))
 
 
 def _shown(

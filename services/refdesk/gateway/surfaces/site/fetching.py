@@ -9,20 +9,18 @@ from typing import Any
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.api.docstore.v1.docstore_protocol import Docstore
 from refdesk.errors import InvalidArgument
+from refdesk.gateway.budgets import MOST_TOKENS, Packer
 from refdesk.gateway.pages import candidates, page_url, resolve_path, site_path
 from refdesk.gateway.surfaces.docs.cutting import Cut, Cutter
 from refdesk.gateway.surfaces.docs.reading import head_chunks, pieces_of, range_span, whole_span
 from refdesk.gateway.surfaces.docs.wording import one_line
-from refdesk.gateway.surfaces.site.tools import MOST_TOKENS
 from refdesk.gateway.tokens import TokenCounter
 
 LEAST_TOKENS = 120
 """Of a page that is begun: below it, it is left out."""
-ATTEMPTS = 4
 SHOWN_CHARACTERS = 200
-SHARE = 0.9
-"""Of what is left when a page has turned out too large as JSON."""
 ENVELOPE_TOKENS = 60
+"""Of a page beside its own fields: commas, and that it was omitted."""
 
 
 class Pages:
@@ -30,7 +28,7 @@ class Pages:
 
     def __init__(self, docstore: Docstore, tokens: TokenCounter) -> None:
         self._docstore = docstore
-        self._tokens = tokens
+        self._packer = Packer(tokens)
         self._cutter = Cutter(tokens)
 
     async def by_id(
@@ -113,14 +111,16 @@ class Pages:
     ) -> list[dict[str, Any]]:
         if arguments["from"] is not None and len(found) > 1:
             raise InvalidArgument(f"from goes with one page: give one of {name}")
-        room = arguments["max_tokens"] - ENVELOPE_TOKENS * len(found)
+        envelopes = [one if isinstance(one, dict) else _envelope(project, one, base_url) for one in found]
+        written = [json.dumps(one, ensure_ascii=False) for one in envelopes]
+        costs = await self._packer.costs(project.model_id, written)
+        room = arguments["max_tokens"] - ENVELOPE_TOKENS * len(found) - sum(costs)
         filled = 0
         resources = []
-        for asked, one in zip(arguments[name], found, strict=True):
+        for asked, one, resource in zip(arguments[name], found, envelopes, strict=True):
             if isinstance(one, dict):
-                resources.append(one)
+                resources.append(resource)
                 continue
-            resource = _envelope(project, one, base_url)
             used = 0
             if not filled or room >= LEAST_TOKENS:
                 used = await self._add_content(project, one, resource, arguments, (name, asked), room, not filled)
@@ -150,20 +150,26 @@ class Pages:
         first = arguments["from"]
         span = whole_span(document) if first is None else range_span(document, chunks, first, None)
         pieces = pieces_of(document.text, chunks, span)
-        allowed = max(room, LEAST_TOKENS)
-        for _ in range(ATTEMPTS):
-            cut = await self._cutter.cut(project.model_id, "", [pieces], allowed, document.path)
-            if cut.is_cut and not may_cut:
+        least = max(room, LEAST_TOKENS)
+
+        async def compose(allowed: int) -> tuple[dict[str, Any], bool]:
+            cut = await self._cutter.cut(project.model_id, "", [pieces], max(allowed, LEAST_TOKENS), document.path)
+            return {"content": cut.text, **_next(cut, asked, arguments["max_tokens"])}, cut.is_cut
+
+        def written(composed: tuple[dict[str, Any], bool]) -> str:
+            return json.dumps(composed[0], ensure_ascii=False)
+
+        if may_cut:
+            entry, _ = await self._packer.fit(project.model_id, least, least, compose, written)
+        else:
+            entry, is_cut = await compose(least)
+            if is_cut:
                 return 0
-            entry = {"content": cut.text, **_next(cut, asked, arguments["max_tokens"])}
-            [cost] = (await self._tokens.count(project.model_id, [json.dumps(entry, ensure_ascii=False)])).counts
-            if cost <= room or allowed <= LEAST_TOKENS:
-                resource.update(entry)
-                return cost
-            if not may_cut:
-                return 0
-            allowed = max(LEAST_TOKENS, int(allowed * room / cost * SHARE))
-        return 0
+        cost = await self._packer.cost(project.model_id, json.dumps(entry, ensure_ascii=False))
+        if cost > room and not may_cut:
+            return 0
+        resource.update(entry)
+        return cost
 
 
 def _envelope(project: docstore_api.Project, document: docstore_api.Document, base_url: str) -> dict[str, Any]:

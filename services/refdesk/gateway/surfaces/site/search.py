@@ -10,6 +10,7 @@ from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.api.search.v1 import search_pb2 as search_api
 from refdesk.errors import InvalidArgument, NotFound
 from refdesk.gateway.answers import Question, Result, SearchCore, embedded_share
+from refdesk.gateway.budgets import MOST_TOKENS, Packer
 from refdesk.gateway.catalog import Catalog
 from refdesk.gateway.legs import HYBRID, LEXICAL, SEMANTIC, mode_line
 from refdesk.gateway.packing import MARK, cut_end, split_heading
@@ -27,8 +28,9 @@ SHOWN = {core: shown for shown, core in ASKED.items()}
 class PageSearch:
     """Answers searches of one kind of page with a record: mode and results."""
 
-    def __init__(self, core: SearchCore, catalog: Catalog) -> None:
+    def __init__(self, core: SearchCore, catalog: Catalog, packer: Packer) -> None:
         self._core = core
+        self._packer = packer
         self._catalog = catalog
 
     async def find(
@@ -62,14 +64,20 @@ class PageSearch:
             answer = await self._core.answer(question)
         except NotFound as error:  # of all that a search needs, only the model can be missing
             raise InvalidArgument(wording.model_not_hosted(project, error.message)) from None
-        found: dict[str, Any] = {
-            "mode": SHOWN[answer.mode],
-            "results": [_result(project, result, base_url) for result in answer.results],
-        }
-        if not answer.has_failed_leg:
-            return _told(found, answer.mode)
-        found["message"] = mode_line(SHOWN[answer.mode], answer.absent)
-        return _told(found, answer.mode, mode_line(answer.mode, answer.absent))
+        results = [_result(project, result, base_url) for result in answer.results]
+        failed = [mode_line(SHOWN[answer.mode], answer.absent)] if answer.has_failed_leg else []
+        degraded = mode_line(answer.mode, answer.absent) if answer.has_failed_leg else ""
+        most_tokens = arguments.get("max_tokens") or MOST_TOKENS
+
+        async def compose(most: int) -> ToolAnswer:
+            left_out = len(results) - len(results[:most])
+            notes = [*([f"{left_out} of {len(results)} results did not fit"] if left_out else []), *failed]
+            told: dict[str, Any] = {"mode": SHOWN[answer.mode], "results": results[:most]}
+            return _told({**told, **({"message": " ".join(notes)} if notes else {})}, answer.mode, degraded)
+
+        return await self._packer.fit(
+            project.model_id, most_tokens, max(1, len(results)), compose, lambda one: one.text
+        )
 
 
 def _told(found: Mapping[str, Any], mode: str = "", degraded: str = "") -> ToolAnswer:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.errors import InvalidArgument, NotFound
+from refdesk.gateway.budgets import count_fitting
 from refdesk.gateway.surfaces.docs.wording import listed, one_line, quoted
 
 DOCUMENTATION, API = "documentation", "api"
 NAMES_CHARACTERS = 1_000
+SETS_CHARACTERS = 16_000
+"""Of all sets together: a token has a character at least."""
 MOST_SETS = 200
 """Of one answer: with names as long as they may be, as many fit into 20,000 tokens."""
 
@@ -26,7 +30,9 @@ def describe_site(project: docstore_api.Project) -> Mapping[str, Any]:
 
 def describe_sets(project: docstore_api.Project) -> Mapping[str, Any]:
     """list_documentation_sets."""
-    shown = [describe_set(source) for source in project.sources[:MOST_SETS]]
+    described = [describe_set(source) for source in project.sources[:MOST_SETS]]
+    lengths = (len(json.dumps(one, ensure_ascii=False)) + 2 for one in described)
+    shown = described[: count_fitting(lengths, SETS_CHARACTERS)]
     left_out = len(project.sources) - len(shown)
     return {"sets": shown, **({"omitted": left_out} if left_out else {})}
 

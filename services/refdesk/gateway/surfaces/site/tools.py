@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from refdesk.gateway.arguments import INTEGER, TEXT, TEXTS, Argument, Tool
+from refdesk.gateway.budgets import max_tokens
 from refdesk.gateway.surfaces.site import schemas
 
-MOST_TOKENS = 20_000
 MOST_PAGES = 25
 
 SET_ID = "A set's id, from get_site_overview or list_documentation_sets."
 PAGE_BOUNDS = (
-    Argument(
-        "max_tokens", INTEGER, "Most tokens of the answer; pages beyond it are omitted, and say so.", False, 200,
-        MOST_TOKENS, default=MOST_TOKENS,
-    ),
+    max_tokens("Most tokens of the answer; pages beyond it are omitted, and say so."),
     Argument("from", INTEGER, "Chunk to start at, from the next of a page that was cut; with one page only."),
 )  # fmt: skip
 
@@ -30,6 +29,7 @@ def _search(name: str, title: str, what: str, other: str) -> Tool:
             Argument("mode", TEXT, "How to search.", default="hybrid", options=schemas.MODES),
             Argument("limit", INTEGER, "Most pages.", False, 1, MOST_PAGES, default=10),
             Argument("pageTypeIds", TEXTS, "Ids of the sets to search; without it all of this kind.", most=200),
+            max_tokens(),
         ),
         schemas.SEARCH,
     )
@@ -68,7 +68,7 @@ GET_DOCUMENTATION_SET = Tool(
     (
         Argument("setId", TEXT, SET_ID, required=True, least=1, most=200),
         Argument("cursor", TEXT, "The nextCursor of a previous answer; without it the menu starts."),
-        Argument("max_tokens", INTEGER, "Most tokens of the answer.", False, 500, MOST_TOKENS, default=MOST_TOKENS),
+        replace(max_tokens(), least=500),
     ),
     schemas.CONTENTS,
 )
@@ -107,10 +107,7 @@ GET_OPENAPI_SPEC = Tool(
         Argument("operation", TEXT, "One operation: GET /users/{id}, or its operationId.", least=1, most=600),
         Argument("schema", TEXT, "One schema by its name.", least=1, most=200),
         Argument("diff", TEXT, "Id of the older set to compare with.", least=1, most=200),
-        Argument(
-            "max_tokens", INTEGER, "Most tokens of a part or a comparison; what does not fit is named.", False, 500,
-            MOST_TOKENS, default=MOST_TOKENS,
-        ),
+        replace(max_tokens("Most tokens of a part or a comparison; what does not fit is named."), least=500),
     ),
     schemas.DOC_RESOURCE,
 )  # fmt: skip
