@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
+from refdesk.ingest.events.delivery import JetStreamDelivery
 from refdesk.telemetry import tracing
 from refdesk.telemetry.settings import TelemetrySettings
 
+TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 PROGRAM = """
 import sys
 import refdesk.app, refdesk.rpc.server
@@ -44,3 +48,21 @@ def test_an_address_that_is_none_is_refused_at_the_start(endpoint: str) -> None:
 @pytest.mark.parametrize("endpoint", ["", "http://collector:4317", "https://traces.example.com"])
 def test_an_address_over_http_or_https_is_taken(endpoint: str) -> None:
     assert TelemetrySettings(otlp_endpoint=endpoint).otlp_endpoint == endpoint
+
+
+@pytest.mark.parametrize(
+    ("headers", "trace"),
+    [
+        (None, {}),
+        ({"Nats-Msg-Id": "1"}, {}),
+        ({"traceparent": TRACE}, {"traceparent": TRACE}),
+        ({"Traceparent": TRACE, "ce-traceparent": "another"}, {"traceparent": TRACE}),
+        ({"ce-traceparent": TRACE}, {"traceparent": TRACE}),
+    ],
+)
+def test_an_event_belongs_to_the_trace_that_its_headers_name(
+    headers: dict[str, str] | None, trace: dict[str, str]
+) -> None:
+    message: Any = SimpleNamespace(headers=headers)
+    anything: Any = None
+    assert JetStreamDelivery(anything, anything, message, anything).trace == trace
