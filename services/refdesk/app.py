@@ -16,6 +16,7 @@ from refdesk.rpc.boundary import Near
 from refdesk.rpc.channel import open_channel
 from refdesk.rpc.contract import CONTRACTS
 from refdesk.rpc.far import Far
+from refdesk.rpc.tls import Certificates
 from refdesk.settings import Settings
 from refdesk.telemetry import tracing
 from refdesk.telemetry.metrics import PROCESS
@@ -41,6 +42,8 @@ class App:
         PROCESS.data = data
         self._end_traces = tracing.set_up(settings.telemetry, targets[0] if len(targets) == 1 else "desk")
         self.services: dict[str, Any] = {}
+        tls = settings.rpc.tls
+        self.certificates = Certificates(tls) if tls.is_on else None
         self._channels: list[grpc.aio.Channel] = []
         for target in TARGETS:
             if target in targets:
@@ -50,7 +53,7 @@ class App:
         """What a caller of `component` holds: the service itself where it runs here, else a client of it. Decided here and nowhere else."""
         if component in self.services:
             return Near(self.services[component], CONTRACTS[component])
-        channel = open_channel(getattr(self.settings.rpc, component))
+        channel = open_channel(getattr(self.settings.rpc, component), self.certificates)
         self._channels.append(channel)
         return Far(channel, CONTRACTS[component])
 

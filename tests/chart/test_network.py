@@ -6,8 +6,9 @@ from ipaddress import ip_address, ip_network
 from typing import Any
 
 import pytest
+import yaml
 
-from chart.rendering import CI, COMPONENTS, of_kind, render, render_file
+from chart.rendering import CI, COMPONENTS, config_of, of_kind, pods, render, render_file
 
 CALLS = {
     ("gateway", "docstore", 9090),
@@ -97,3 +98,21 @@ def test_an_external_engine_is_reached_on_the_ports_of_its_url() -> None:
     for name in ("search", "docstore"):
         ports = {port["port"] for rule in policies[f"refdesk-{name}"]["spec"]["egress"] for port in rule["ports"]}
         assert ports >= {9243, 9244}
+
+
+def test_with_tls_exactly_those_may_call_whose_network_policy_lets_them() -> None:
+    objects = render({"mtls": {"enabled": True}})
+    settings = yaml.safe_load(config_of(objects))["rpc"]
+    allowed = {
+        (caller.removeprefix("refdesk-").removesuffix(".desk.svc"), component, 9090)
+        for component, callers in settings["tls"]["callers"].items()
+        for caller in callers
+    }
+    assert allowed == {call for call in CALLS if call[2] == 9090}
+    secrets = {name: secret_of(pod) for name, pod in pods(objects) if name.removeprefix("refdesk-") in COMPONENTS}
+    assert secrets == {f"refdesk-{name}": f"refdesk-{name}-tls" for name in COMPONENTS}
+    assert settings["docstore"] == "dns:///refdesk-docstore.desk.svc:9090"  # a name that certificates have
+
+
+def secret_of(pod: dict[str, Any]) -> str:
+    return next(str(volume["secret"]["secretName"]) for volume in pod["volumes"] if volume["name"] == "mtls")

@@ -75,6 +75,7 @@ WRONG = [
     ("networkPolicy: {sources: [{name: a, allowCIDRs: [169.254.169.254/32]}]}", "holds the metadata address"),
     ("networkPolicy: {sources: [{name: a, allowCIDRs: ['fd00:ec2::254/128']}]}", "holds the metadata address"),
     ("mtls: {enabled: true, secretName: all}", "mtls.secretName must hold {component}"),
+    ("mtls: {enabled: true, identity: all}", "mtls.identity must hold {component}"),
     ("test: {project: handbook}", "test.project handbook is not declared: name one of projects: default"),
     ("adminKey: {keys: []}", "at '/adminKey/keys'"),
 ]

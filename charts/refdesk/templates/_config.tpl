@@ -50,11 +50,30 @@ dns:///{{ $name }}:9090
 {{- toYaml $settings -}}
 {{- end -}}
 
+{{/* A component's certificate, and whose certificates may call it. */}}
+{{- define "refdesk.tlsSettings" -}}
+{{- $root := . -}}{{- $callers := dict -}}
+{{- range $name := list "embedder" "search" "docstore" "ingest" -}}
+{{- $names := list -}}
+{{- range splitList " " (include "refdesk.callersOf" (list $root $name)) }}{{ $names = append $names (include "refdesk.identity" (list $root .)) }}{{ end -}}
+{{- $_ := set $callers $name $names -}}
+{{- end -}}
+{{- $folder := "/etc/refdesk/secrets/mtls" -}}
+{{- toYaml (dict "certificate_file" (printf "%s/tls.crt" $folder) "key_file" (printf "%s/tls.key" $folder) "ca_file" (printf "%s/ca.crt" $folder) "callers" $callers) -}}
+{{- end -}}
+
+{{/* The name in a component's certificate: list . "search" */}}
+{{- define "refdesk.identity" -}}
+{{- $root := index . 0 -}}
+{{- default (printf "%s.%s.svc" (include "refdesk.partName" .) $root.Release.Namespace) ($root.Values.mtls.identity | replace "{component}" (index . 1)) -}}
+{{- end -}}
+
 {{/* What the chart decides; `config` must not name any of it. */}}
 {{- define "refdesk.ownSettings" -}}
 {{- $root := . -}}
 {{- $rpc := dict "listen" "0.0.0.0:9090" "health_listen" "0.0.0.0:9091" -}}
 {{- range $name := list "embedder" "search" "docstore" "ingest" }}{{ $_ := set $rpc $name (include "refdesk.rpcTarget" (list $root $name)) }}{{ end -}}
+{{- if .Values.mtls.enabled }}{{ $_ := set $rpc "tls" (include "refdesk.tlsSettings" . | fromYaml) }}{{ end -}}
 {{- $ingest := dict "events" (include "refdesk.natsUrl" .) "nats" (include "refdesk.natsSettings" . | fromYaml) -}}
 {{- toYaml (dict
   "data" "/data"

@@ -22,7 +22,17 @@ spec:
     - name: {{ $name }}
       image: {{ include "refdesk.image" (list $root $root.Values.image $root.Chart.AppVersion) }}
       imagePullPolicy: {{ $root.Values.image.pullPolicy }}
+      {{- if $root.Values.development.reload }}
+      command: [/bin/sh, -euc]
+      args:
+        - |
+          mkdir -p /tmp/services
+          cp -R "$(python -c 'import pathlib, refdesk; print(pathlib.Path(refdesk.__file__).parent)')" /tmp/services/
+          export PYTHONPATH=/tmp/services
+          exec watchfiles --filter python 'python -m refdesk run --target {{ $name }} --config /etc/refdesk/config/config.yaml' /tmp/services
+      {{- else }}
       args: [run, --target, {{ $name }}, --config, /etc/refdesk/config/config.yaml]
+      {{- end }}
       ports:
         {{- if eq $name "gateway" }}
         - {name: http, containerPort: 8080}
@@ -84,8 +94,21 @@ nodeSelector: {{- toYaml . | nindent 2 }}
 {{- with $component.tolerations }}
 tolerations: {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with $component.affinity }}
-affinity: {{- toYaml . | nindent 2 }}
+affinity:
+{{- if $component.affinity }}
+{{- toYaml $component.affinity | nindent 2 }}
+{{- else }}
+  podAntiAffinity: # not a spread constraint: those count nothing on nodes that lack the label of one of them, and many have no zone
+    preferredDuringSchedulingIgnoredDuringExecution:
+      - weight: 100
+        podAffinityTerm:
+          topologyKey: kubernetes.io/hostname
+          labelSelector:
+            matchLabels:
+              {{- include "refdesk.selector" . | nindent 14 }}
+          {{- if not (include "refdesk.keepsData" .) }}
+          matchLabelKeys: [pod-template-hash]
+          {{- end }}
 {{- end }}
 {{- with $component.priorityClassName }}
 priorityClassName: {{ . }}
@@ -94,17 +117,15 @@ topologySpreadConstraints:
 {{- if $component.topologySpreadConstraints }}
 {{- toYaml $component.topologySpreadConstraints | nindent 2 }}
 {{- else }}
-{{- range $key := list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
   - maxSkew: 1
-    topologyKey: {{ $key }}
+    topologyKey: topology.kubernetes.io/zone
     whenUnsatisfiable: ScheduleAnyway
     labelSelector:
       matchLabels:
-        {{- include "refdesk.selector" $ | nindent 8 }}
-    {{- if not (include "refdesk.keepsData" $) }}
+        {{- include "refdesk.selector" . | nindent 8 }}
+    {{- if not (include "refdesk.keepsData" .) }}
     matchLabelKeys: [pod-template-hash]
     {{- end }}
-{{- end }}
 {{- end }}
 {{- end -}}
 

@@ -122,6 +122,9 @@
 {{- if and .Values.mtls.secretName (not (contains "{component}" .Values.mtls.secretName)) -}}
 {{- fail "mtls.secretName must hold {component}: each component has a secret of its own" -}}
 {{- end -}}
+{{- if and .Values.mtls.identity (not (contains "{component}" .Values.mtls.identity)) -}}
+{{- fail "mtls.identity must hold {component}: components are told apart by their names" -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 

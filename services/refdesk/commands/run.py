@@ -14,6 +14,7 @@ from refdesk.commands.stopping import stop_signal
 from refdesk.desk import UNNAMED_DATA
 from refdesk.rpc.health import HealthListener
 from refdesk.rpc.server import Server
+from refdesk.rpc.tls import Callers
 from refdesk.settings import load_here
 from refdesk.telemetry.http import build_app
 
@@ -41,7 +42,8 @@ async def run(target: str, config: str) -> None:
             await _serve_gateway(app, stack)
         await app.start()
         if target != "gateway":
-            server = Server(app.services, settings.rpc.listen)
+            callers = Callers(settings.rpc.tls.callers)
+            server = Server(app.services, settings.rpc.listen, app.certificates, callers)
             await server.start()
             stack.push_async_callback(server.close)
         if health is not None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from typing import cast
 
 import grpc
+
+from refdesk.rpc.tls import Certificates, RenewedChannel
 
 MESSAGE_BYTES = 64 * 1024 * 1024
 """Cap of one message, on both ends; writers split their batches far below it."""
@@ -30,12 +33,20 @@ SERVICE_CONFIG = json.dumps(
 SIZE_OPTIONS = [("grpc.max_receive_message_length", MESSAGE_BYTES), ("grpc.max_send_message_length", MESSAGE_BYTES)]
 
 
-def open_channel(address: str) -> grpc.aio.Channel:
-    """A channel to `host:port` (or any gRPC target such as `dns:///name:port`); it connects on first use and again by itself."""
+def open_channel(address: str, certificates: Certificates | None = None) -> grpc.aio.Channel:
+    """A channel to `host:port` (or any gRPC target such as `dns:///name:port`); it connects on first use and again by itself.
+
+    With `certificates` it speaks TLS, and shows the newest of ours.
+    """
     options = [
         ("grpc.service_config", SERVICE_CONFIG),
         ("grpc.dns_min_time_between_resolutions_ms", 2000),
         ("grpc.max_reconnect_backoff_ms", 2000),
         *SIZE_OPTIONS,
     ]
-    return grpc.aio.insecure_channel(address, options=options)
+    if certificates is None:
+        return grpc.aio.insecure_channel(address, options=options)
+    renewed = RenewedChannel(
+        certificates, lambda credentials: grpc.aio.secure_channel(address, credentials, options=options)
+    )
+    return cast(grpc.aio.Channel, renewed)

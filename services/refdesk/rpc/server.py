@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import grpc
@@ -17,18 +17,30 @@ from refdesk.rpc.channel import SIZE_OPTIONS
 from refdesk.rpc.contract import CONTRACTS, Contract, Method
 from refdesk.rpc.health import Health, Service
 from refdesk.rpc.status import to_status
+from refdesk.rpc.tls import Callers, Certificates, server_credentials
 from refdesk.telemetry import tracing
 
 DRAIN_SECONDS = 20.0
 CONNECTION_AGE_MILLISECONDS = 60_000
 
+Admit = Callable[[Any], None]
+"""Given a call's context; raises PermissionDenied for who may not call."""
+
 
 class Server:
     """One gRPC listener for the services of this process."""
 
-    def __init__(self, services: Mapping[str, Service], address: str) -> None:
+    def __init__(
+        self,
+        services: Mapping[str, Service],
+        address: str,
+        certificates: Certificates | None = None,
+        callers: Callers | None = None,
+    ) -> None:
         self._services = dict(services)
         self._address = address
+        self._certificates = certificates
+        self._callers = callers
         self._health = Health(services)
         self._server: grpc.aio.Server | None = None
         self.port = 0
@@ -42,14 +54,15 @@ class Server:
         server = grpc.aio.server(options=options)
         contracts = [CONTRACTS[component] for component in self._services if component in CONTRACTS]
         for contract in contracts:
-            server.add_generic_rpc_handlers((_handlers(Near(self._services[contract.component], contract), contract),))
+            near = Near(self._services[contract.component], contract)
+            server.add_generic_rpc_handlers((_handlers(near, contract, self._callers),))
         health = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
         self._health.add_to(server)
         reflection.enable_server_reflection(
             [contract.full_name for contract in contracts] + [health, reflection.SERVICE_NAME], server
         )
         try:
-            self.port = server.add_insecure_port(self._address)
+            self.port = self._bind(server)
         except RuntimeError:
             raise errors.Unavailable(
                 f"cannot listen on {self._address}: is it taken? set rpc.listen to another address"
@@ -59,6 +72,11 @@ class Server:
         await self._health.note_started()
         self._server = server
 
+    def _bind(self, server: grpc.aio.Server) -> int:
+        if self._certificates is None:
+            return server.add_insecure_port(self._address)
+        return server.add_secure_port(self._address, server_credentials(self._certificates))
+
     async def close(self) -> None:
         """Says not serving, lets calls finish within the drain time, and stops."""
         await self._health.close()
@@ -66,8 +84,12 @@ class Server:
             await self._server.stop(DRAIN_SECONDS)
 
 
-def _handlers(near: Near, contract: Contract) -> grpc.GenericRpcHandler[Any, Any]:
-    handlers = {method.path.rsplit("/", 1)[1]: _handler(near, method) for method in contract.methods}
+def _handlers(near: Near, contract: Contract, callers: Callers | None) -> grpc.GenericRpcHandler[Any, Any]:
+    def admit(context: grpc.aio.ServicerContext[Any, Any]) -> None:
+        if callers is not None:
+            callers.check(contract.component, context.auth_context())
+
+    handlers = {method.path.rsplit("/", 1)[1]: _handler(near, method, admit) for method in contract.methods}
     return grpc.method_handlers_generic_handler(contract.full_name, handlers)
 
 
@@ -75,12 +97,13 @@ def _headers(context: grpc.aio.ServicerContext[Any, Any]) -> dict[str, str]:
     return {key: value for key, value in context.invocation_metadata() or () if isinstance(value, str)}
 
 
-def _handler(near: Near, method: Method) -> grpc.RpcMethodHandler[Any, Any]:
+def _handler(near: Near, method: Method, admit: Admit) -> grpc.RpcMethodHandler[Any, Any]:
     call = getattr(near, method.name)
 
     async def handle(request: Any, context: grpc.aio.ServicerContext[Any, Any]) -> Any:
         left = context.time_remaining()
         try:
+            admit(context)
             with tracing.following(_headers(context)):
                 if left is None:
                     return await call(request)
