@@ -37,17 +37,24 @@ async def audit(
     app = App(settings, data, ("docstore", "embedder", "search"))
     await app.start()
     try:
-        docstore, search = app.hold("docstore"), app.hold("search")
-        project = (await docstore.get_project(docstore_pb2.GetProjectRequest(project=PROJECT))).project
-        records = [record async for record in _records(docstore)]
-        problems = await _compare_folders(docstore, records, {source: docs, **(beside or {})})
-        for generation in project.followed_generations:
-            found = await _compare_generation(search, records, generation)
-            problems += [problem for problem in found if not (set_back and LATER in problem)]
-        gone = {head.generation for record in records for head in record.heads} - set(project.followed_generations)
-        return problems + [f"heads of {name}, which nobody follows" for name in sorted(gone)]
+        folders = {source: docs, **(beside or {})}
+        return await audit_services(app.hold("docstore"), app.hold("search"), folders, set_back=set_back)
     finally:
         await app.close()
+
+
+async def audit_services(
+    docstore: Any, search: Any, folders: Mapping[str, Path], *, set_back: bool = False
+) -> list[str]:
+    """The same of services that run, here or far away; `folders`: what must stand of each source."""
+    project = (await docstore.get_project(docstore_pb2.GetProjectRequest(project=PROJECT))).project
+    records = [record async for record in _records(docstore)]
+    problems = await _compare_folders(docstore, records, folders)
+    for generation in project.followed_generations:
+        found = await _compare_generation(search, records, generation)
+        problems += [problem for problem in found if not (set_back and LATER in problem)]
+    gone = {head.generation for record in records for head in record.heads} - set(project.followed_generations)
+    return problems + [f"heads of {name}, which nobody follows" for name in sorted(gone)]
 
 
 async def _compare_folders(docstore: Any, records: list[Any], folders: Mapping[str, Path]) -> list[str]:
