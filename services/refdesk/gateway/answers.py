@@ -12,7 +12,7 @@ from refdesk.api.search.v1.search_protocol import Search
 from refdesk.gateway import metrics
 from refdesk.gateway.catalog import Catalog
 from refdesk.gateway.floor import Evidence, Floor, clears
-from refdesk.gateway.fusion import Fused, best_possible, cap_groups, discount_sections, fuse
+from refdesk.gateway.fusion import Fused, RankedLeg, best_possible, cap_groups, discount_sections, fuse
 from refdesk.gateway.legs import HYBRID, LEXICAL, AbsentLeg, Legs, read_legs
 from refdesk.gateway.profiles import Grouping, Profile
 
@@ -92,7 +92,7 @@ class Answer:
     @property
     def degraded(self) -> str:
         """Why less was searched than should have been; empty where all of it was."""
-        return ", ".join(leg.reason for leg in self.absent if leg.failed)
+        return ", ".join(dict.fromkeys(leg.reason for leg in self.absent if leg.failed))
 
     @property
     def has_failed_leg(self) -> bool:
@@ -127,6 +127,8 @@ class _Found:
     stale: set[str]
     kept: Sequence[Fused]
     ran_short: bool
+    ranked: Sequence[RankedLeg] = ()
+    """What was fused."""
 
 
 class SearchCore:
@@ -150,7 +152,7 @@ class SearchCore:
         metrics.SEARCHES.labels(found.legs.mode).inc()
         for name in {leg.name for leg in found.legs.absent if leg.failed}:
             metrics.DEGRADED_SEARCHES.labels(name).inc()
-        best = best_possible(found.legs.ranked(question.profile, question.embedded_share))
+        best = best_possible(found.ranked)
         results = tuple(
             Result(
                 found.chunks[hit.chunk_id],
@@ -183,9 +185,10 @@ class SearchCore:
         floor = self._catalog.newest_floor(question.project)
         floor_cosine = ABOVE_ANY_COSINE if floor is None else floor.cosine
         legs = await self._retrieve(question, floor_cosine)
-        asked = fuse(legs.ranked(profile, question.embedded_share), profile.kept + profile.spare)
+        ranked = legs.ranked(profile, question.embedded_share)
+        asked = fuse(ranked, profile.kept + profile.spare)
         untold = max(legs.cosines.values(), default=-1.0) >= floor_cosine
-        found = _Found(legs, untold, {}, set(), (), False)
+        found = _Found(legs, untold, {}, set(), (), False, ranked)
         position, step = 0, FIRST_HYDRATED * question.limit
         while position < len(asked):
             batch = asked[position : position + step]

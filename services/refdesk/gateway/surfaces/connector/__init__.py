@@ -10,15 +10,14 @@ from typing import Any
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.api.docstore.v1.docstore_protocol import Docstore
 from refdesk.api.search.v1 import search_pb2 as search_api
-from refdesk.errors import InvalidArgument, NotFound
+from refdesk.errors import NotFound
 from refdesk.gateway.answers import Question, SearchCore, embedded_share
+from refdesk.gateway.asking import Asking
 from refdesk.gateway.budgets import MOST_TOKENS, Packer
 from refdesk.gateway.catalog import Catalog
-from refdesk.gateway.legs import mode_line
 from refdesk.gateway.pages import page_url
 from refdesk.gateway.profiles import CONNECTOR
 from refdesk.gateway.surfaces.connector.tools import FETCH, RESULTS, SEARCH, TOOLS
-from refdesk.gateway.surfaces.docs import wording
 from refdesk.gateway.surfaces.docs.cutting import Cut, Cutter
 from refdesk.gateway.surfaces.docs.reading import head_chunks, pieces_of, range_span, whole_span
 from refdesk.gateway.surfaces.docs.wording import TITLE_CHARACTERS, one_line, quoted, unknown_tool
@@ -44,8 +43,7 @@ class ConnectorSurface(WithoutResources):
         self, docstore: Docstore, core: SearchCore, catalog: Catalog, tokens: TokenCounter, public_url: str
     ) -> None:
         self._docstore = docstore
-        self._core = core
-        self._catalog = catalog
+        self._asking = Asking(core, catalog)
         self._packer = Packer(tokens)
         self._cutter = Cutter(tokens)
         self._public_url = public_url
@@ -72,17 +70,12 @@ class ConnectorSurface(WithoutResources):
         return f"{description}\n{INSTRUCTIONS}" if description else INSTRUCTIONS
 
     async def _search(self, project: docstore_api.Project, query: str, base_url: str) -> ToolAnswer:
-        stats = await self._catalog.stats(project)
-        if other := wording.other_model(project, stats):
-            raise InvalidArgument(other)
+        stats = await self._asking.stats(project)
         if not stats.document_count:
             return _answer({"results": []}, 0)
         share = embedded_share(stats)
         question = Question(project, query, RESULTS, search_api.Filter(), CONNECTOR, embedded_share=share)
-        try:
-            answer = await self._core.answer(question)
-        except NotFound as error:  # of all that a search needs, only the model can be missing
-            raise InvalidArgument(wording.model_not_hosted(project, error.message)) from None
+        answer = await self._asking.ask(question)
         chunks = [result.chunk for result in answer.results] if answer.is_good else []
         results = [
             {
@@ -92,11 +85,10 @@ class ConnectorSurface(WithoutResources):
             }
             for chunk in chunks
         ]
-        degraded = mode_line(answer.mode, answer.absent) if answer.has_failed_leg else ""
 
         async def compose(most: int) -> ToolAnswer:
             told = _answer({"results": results[:most]}, len(results[:most]))
-            return ToolAnswer(told.text, told.structured, answer.mode, degraded, told.record_count)
+            return ToolAnswer(told.text, told.structured, answer.mode, answer.degraded, told.record_count)
 
         return await self._packer.fit(project.model_id, MOST_TOKENS, RESULTS, compose, lambda one: one.text)
 

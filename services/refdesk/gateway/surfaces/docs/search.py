@@ -7,8 +7,9 @@ from typing import Any
 
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.api.search.v1 import search_pb2 as search_api
-from refdesk.errors import InvalidArgument, NotFound
+from refdesk.errors import InvalidArgument
 from refdesk.gateway.answers import Answer, Question, Result, SearchCore, embedded_share
+from refdesk.gateway.asking import Asking
 from refdesk.gateway.budgets import Packer, longest
 from refdesk.gateway.catalog import Catalog
 from refdesk.gateway.legs import WHY, mode_line
@@ -26,7 +27,7 @@ class SearchDocs:
     """Answers search_docs with at most `most_characters`."""
 
     def __init__(self, core: SearchCore, catalog: Catalog, packer: Packer, most_characters: int) -> None:
-        self._core = core
+        self._asking = Asking(core, catalog)
         self._packer = packer
         self._catalog = catalog
         self._most_characters = most_characters
@@ -36,7 +37,7 @@ class SearchDocs:
 
         Raises: InvalidArgument for an unknown source or version, or an index of another model; Unavailable.
         """
-        stats = await self._catalog.stats(project)
+        stats = await self._asking.stats(project)
         _check_project(project, stats, arguments)
         query = one_line(arguments["query"], QUERY_CHARACTERS)
         if not stats.document_count:
@@ -52,10 +53,7 @@ class SearchDocs:
             MODES[arguments.get("mode") or "hybrid"],
             embedded_share=embedded_share(stats),
         )
-        try:
-            answer = await self._core.answer(question)
-        except NotFound as error:  # of all that a search needs, only the model can be missing
-            raise InvalidArgument(wording.model_not_hosted(project, error.message)) from None
+        answer = await self._asking.ask(question)
         vectors = wording.vectors_line(stats) if answer.semantic_ran else ""
         notes = [note for note in (mode_line(answer.mode, answer.absent), vectors) if note]
         if not answer.results or not answer.is_good:
@@ -103,8 +101,6 @@ class SearchDocs:
 def _check_project(
     project: docstore_api.Project, stats: docstore_api.GetStatsResponse, arguments: Mapping[str, Any]
 ) -> None:
-    if problem := wording.other_model(project, stats):
-        raise InvalidArgument(problem)
     declared, indexed = (source.name for source in project.sources), (item.source for item in stats.sources)
     sources = list(dict.fromkeys((*declared, *indexed)))
     source, version, prefix = arguments["source"], arguments["version"], arguments["path_prefix"] or ""

@@ -11,6 +11,7 @@ from typing import Any
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.api.docstore.v1.docstore_protocol import Docstore
 from refdesk.errors import InvalidArgument
+from refdesk.gateway.asking import other_model
 from refdesk.gateway.budgets import Packer, longest
 from refdesk.gateway.catalog import Catalog
 from refdesk.gateway.surfaces.docs import wording
@@ -66,7 +67,7 @@ class ListTopics:
 
     async def _message(self, project: docstore_api.Project, stats: docstore_api.GetStatsResponse) -> str:
         if stats.document_count:
-            return wording.other_model(project, stats)
+            return other_model(project, stats)
         return wording.nothing_indexed(project.slug, is_indexing=await self._catalog.is_indexing(project))
 
     async def _page(self, project: docstore_api.Project, cursor: str, limit: int) -> docstore_api.ListDocumentsResponse:

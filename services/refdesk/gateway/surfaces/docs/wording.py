@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.gateway.surfaces.interface import UnknownTool
-from refdesk.generation import read_name
 
 SHOWN_KINDS = {"folder": "local"}
 SEPARATOR = " > "
@@ -84,29 +83,3 @@ def nothing_indexed(project: str, *, is_indexing: bool) -> str:
         f'Nothing is indexed yet in project "{project}". Its operator has to index it first '
         "(refdesk up, with a folder of documents); then ask again."
     )
-
-
-def other_model(project: docstore_api.Project, stats: docstore_api.GetStatsResponse) -> str:
-    """Why a project that was indexed with another model cannot be searched; empty when it can."""
-    if stats.chunk_count or not stats.other_generation_count:
-        return ""
-    before = list(dict.fromkeys(map(_model_of, stats.other_generations)))
-    now = _model_of(project.live_generation)
-    if before == [now]:  # one model, cut otherwise
-        before, now = list(stats.other_generations), project.live_generation
-    return (
-        f'project "{project.slug}" was indexed with {" and ".join(before) or "another model"}, but is set to {now}: '
-        f"{REINDEX}, or set the model back"
-    )
-
-
-def model_not_hosted(project: docstore_api.Project, reason: str) -> str:
-    """Why a project whose model nothing hosts cannot be searched by meaning; `reason` names what is hosted."""
-    return f'project "{project.slug}" was indexed with {project.model_id}, but {reason}; {REINDEX}'
-
-
-REINDEX = "its operator has to re-index it (refdesk generation build, or refdesk up --reindex)"
-
-
-def _model_of(generation: str) -> str:
-    return read_name(generation)[0]

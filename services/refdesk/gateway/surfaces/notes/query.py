@@ -8,8 +8,9 @@ from typing import Any
 
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.api.search.v1 import search_pb2 as search_api
-from refdesk.errors import InvalidArgument, NotFound
+from refdesk.errors import InvalidArgument
 from refdesk.gateway.answers import Answer, AskedLeg, Question, Result, SearchCore, embedded_share
+from refdesk.gateway.asking import Asking
 from refdesk.gateway.budgets import Packer, longest
 from refdesk.gateway.catalog import Catalog
 from refdesk.gateway.legs import WHY, mode_line
@@ -41,7 +42,7 @@ class Query:
     """Answers query."""
 
     def __init__(self, core: SearchCore, catalog: Catalog, library: Library, packer: Packer) -> None:
-        self._core = core
+        self._asking = Asking(core, catalog)
         self._packer = packer
         self._catalog = catalog
         self._library = library
@@ -52,25 +53,17 @@ class Query:
         Raises: InvalidArgument for sub-queries that cannot be read, an unknown collection or an index of another model; Unavailable.
         """
         legs = read_legs(arguments)
-        stats = await self._catalog.stats(project)
+        stats = await self._asking.stats(project)
         _check_collections(project, stats, arguments["collections"] or ())
-        if problem := docs_wording.other_model(project, stats):
-            raise InvalidArgument(problem)
         asked = one_line(legs[0].text, QUERY_CHARACTERS)
         if not stats.document_count:
             is_indexing = await self._catalog.is_indexing(project)
             message = docs_wording.nothing_indexed(project.slug, is_indexing=is_indexing)
             return ToolAnswer(message, {"results": [], "message": message})
         question = make_question(project, stats, arguments, legs)
-        try:
-            answer = await self._core.answer(question)
-        except NotFound as error:  # of all that a search needs, only the model can be missing
-            raise InvalidArgument(docs_wording.model_not_hosted(project, error.message)) from None
+        answer = await self._asking.ask(question)
         results = await self._describe(project, answer, arguments)
-        said, degraded = (
-            _notes(answer, stats, arguments),
-            "; ".join(dict.fromkeys(leg.reason for leg in answer.absent if leg.failed)),
-        )
+        said = _notes(answer, stats, arguments)
 
         async def compose(most: int) -> ToolAnswer:
             shown, left_out = results[:most], len(results) - len(results[:most])
@@ -79,7 +72,7 @@ class Query:
                 *said,
             ]
             text = _text(asked, shown, answer, notes)
-            return ToolAnswer(text, _structured(shown, answer, notes), answer.mode, degraded, len(shown))
+            return ToolAnswer(text, _structured(shown, answer, notes), answer.mode, answer.degraded, len(shown))
 
         return await self._packer.fit(
             project.model_id,

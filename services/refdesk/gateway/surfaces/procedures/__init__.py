@@ -65,10 +65,8 @@ class ProceduresSurface(WithoutResources):
         if tool == GET_SECTION.name:
             return await self._get_section(project, read)
         bare = tool == GET_TOC.name and not read["document_id"] and not read["query"]
-        # Without a session a search never has the block, so it is not read for one.
-        block = await self._pins.block(project) if bare or caller.session else None
-        # Asked before the answer is made and noted by that: of two answers side by side one has the block.
-        due = block if block and await self._pins.due(project, caller, block, bare_toc=bare) else None
+        # Noted before the answer is made: of two answers side by side one has the block.
+        due = await self._pins.take(project, caller, bare_toc=bare)
         try:
             taken = await self._packer.cost(project.model_id, due.text) + RULE_TOKENS if due else 0
             room = Room(self._packer, read["max_tokens"], taken)

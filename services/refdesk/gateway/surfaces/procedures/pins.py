@@ -49,21 +49,31 @@ class Pins:
             return None
         return make_block(await self._library.read(project, paths=list(project.pins)))
 
-    async def due(
-        self, project: docstore_api.Project, caller: Caller, block: PinBlock | None, *, bare_toc: bool
-    ) -> bool:
-        """Whether this answer begins with the block: once a session, and without one in every bare get_toc and in no search.
+    async def take(self, project: docstore_api.Project, caller: Caller, *, bare_toc: bool) -> PinBlock | None:
+        """The block that this answer begins with, noted as given; None where it is not due, and then it is not read.
 
-        A client that honours instructions has it already, unless they had no room for all of it. Where it cannot be known what was
-        given, it is given again.
+        It is due once a session, and without one in every bare get_toc and in no search. A client that honours instructions has it
+        already, unless they had no room for all of it. Where it cannot be known what was given, it is given again. Raises: Unavailable.
         """
-        if block is None:
-            return False
-        if caller.client_name.lower() in HONOURING and block.fits_instructions:
-            return False
+        if not project.pins:
+            return None
         if not caller.session:
-            return bare_toc
-        return await self._sessions.first(caller.session, f"{FACT}.{project.slug}")
+            return self._unless_honoured(caller, await self.block(project)) if bare_toc else None
+        if not await self._sessions.first(caller.session, f"{FACT}.{project.slug}"):
+            return None
+        try:
+            block = await self.block(project)
+        except BaseException:
+            await self.take_back(project, caller)
+            raise
+        if block is None:  # what is pinned may be there by the next answer
+            await self.take_back(project, caller)
+        return self._unless_honoured(caller, block)
+
+    @staticmethod
+    def _unless_honoured(caller: Caller, block: PinBlock | None) -> PinBlock | None:
+        has = block is not None and caller.client_name.lower() in HONOURING and block.fits_instructions
+        return None if has else block
 
     async def take_back(self, project: docstore_api.Project, caller: Caller) -> None:
         """The answer that should have had the block failed."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.api.search.v1 import search_pb2 as search_api
 from refdesk.gateway.answers import Question, SearchCore, embedded_share
+from refdesk.gateway.asking import Asking
 from refdesk.gateway.catalog import Catalog
 from refdesk.gateway.legs import mode_line
 from refdesk.gateway.profiles import PROCEDURES
@@ -36,14 +37,13 @@ class Relevance:
     """Asks the core."""
 
     def __init__(self, core: SearchCore, catalog: Catalog) -> None:
-        self._core = core
-        self._catalog = catalog
+        self._asking = Asking(core, catalog)
 
     async def search(self, project: docstore_api.Project, plan: str) -> Relevant:
         """What fits a plan. Raises: InvalidArgument where nothing in it can be searched for; Unavailable."""
-        stats = await self._catalog.stats(project)
+        stats = await self._asking.stats(project)
         share = embedded_share(stats)
         question = Question(project, plan, SECTIONS, search_api.Filter(), PROCEDURES, embedded_share=share)
-        answer = await self._core.answer(question)
+        answer = await self._asking.ask(question)
         chunks = tuple(result.chunk for result in answer.results) if answer.is_good else ()
         return Relevant(chunks, answer.mode, answer.degraded, mode_line(answer.mode, answer.absent))

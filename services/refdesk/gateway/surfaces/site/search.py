@@ -8,8 +8,8 @@ from typing import Any
 
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.api.search.v1 import search_pb2 as search_api
-from refdesk.errors import InvalidArgument, NotFound
 from refdesk.gateway.answers import Question, Result, SearchCore, embedded_share
+from refdesk.gateway.asking import Asking
 from refdesk.gateway.budgets import MOST_TOKENS, Packer
 from refdesk.gateway.catalog import Catalog
 from refdesk.gateway.legs import HYBRID, LEXICAL, SEMANTIC, mode_line
@@ -29,9 +29,8 @@ class PageSearch:
     """Answers searches of one kind of page with a record: mode and results."""
 
     def __init__(self, core: SearchCore, catalog: Catalog, packer: Packer) -> None:
-        self._core = core
+        self._asking = Asking(core, catalog)
         self._packer = packer
-        self._catalog = catalog
 
     async def find(
         self,
@@ -46,9 +45,7 @@ class PageSearch:
         Raises: InvalidArgument for an unknown set, or an index of another model; Unavailable.
         """
         sets = narrow_sets(project, kind, arguments["pageTypeIds"], sets_name)
-        stats = await self._catalog.stats(project)
-        if other := wording.other_model(project, stats):
-            raise InvalidArgument(other)
+        stats = await self._asking.stats(project)
         if not stats.document_count or sets == []:
             return _told({"mode": arguments["mode"], "results": []})
         question = Question(
@@ -60,20 +57,16 @@ class PageSearch:
             mode=ASKED[arguments["mode"]],
             embedded_share=embedded_share(stats),
         )
-        try:
-            answer = await self._core.answer(question)
-        except NotFound as error:  # of all that a search needs, only the model can be missing
-            raise InvalidArgument(wording.model_not_hosted(project, error.message)) from None
+        answer = await self._asking.ask(question)
         results = [_result(project, result, base_url) for result in answer.results]
         failed = [mode_line(SHOWN[answer.mode], answer.absent)] if answer.has_failed_leg else []
-        degraded = mode_line(answer.mode, answer.absent) if answer.has_failed_leg else ""
         most_tokens = arguments.get("max_tokens") or MOST_TOKENS
 
         async def compose(most: int) -> ToolAnswer:
             left_out = len(results) - len(results[:most])
             notes = [*([f"{left_out} of {len(results)} results did not fit"] if left_out else []), *failed]
             told: dict[str, Any] = {"mode": SHOWN[answer.mode], "results": results[:most]}
-            return _told({**told, **({"message": " ".join(notes)} if notes else {})}, answer.mode, degraded)
+            return _told({**told, **({"message": " ".join(notes)} if notes else {})}, answer.mode, answer.degraded)
 
         return await self._packer.fit(
             project.model_id, most_tokens, max(1, len(results)), compose, lambda one: one.text
