@@ -118,11 +118,13 @@ BASE_IMAGE ?= docker.io/library/python:3.11-slim-bookworm
 ARCH ?= $(if $(filter aarch64 arm64,$(shell uname -m)),arm64,amd64)
 BUILDER ?= $(shell docker info >/dev/null 2>&1 && echo "docker build" || echo "buildah bud")
 
+WHEELS ?= .cache/wheels/$(ARCH)
+
 wheels: setup
-	@$(BIN)/python deploy/fetch_wheels.py --arch $(ARCH) --model "$(MODEL)" --into .cache/wheels/$(ARCH)
+	@$(BIN)/python deploy/fetch_wheels.py --arch $(ARCH) --model "$(MODEL)" --into $(WHEELS)
 
 image: wheels ## Builds the image with docker or buildah: make image IMAGE=name:tag ARCH=amd64|arm64 BASE_IMAGE=a-python-3.11.
-	$(BUILDER) --platform linux/$(ARCH) --build-arg BASE_IMAGE="$(BASE_IMAGE)" --build-arg WHEELS=.cache/wheels/$(ARCH) --build-arg MODEL="$(MODEL)" -t "$(IMAGE)" -f deploy/Dockerfile .
+	$(BUILDER) --platform linux/$(ARCH) --build-arg BASE_IMAGE="$(BASE_IMAGE)" --build-arg WHEELS=$(WHEELS) --build-arg MODEL="$(MODEL)" -t "$(IMAGE)" -f deploy/Dockerfile .
 
 clean: ## Removes the virtual environment and the desks' data in this folder.
 	rm -rf $(VENV) .refdesk
