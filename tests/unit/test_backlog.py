@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 import pytest
@@ -9,7 +10,9 @@ from prometheus_client import REGISTRY
 
 from fakes.desk import FakeDesk
 from fakes.events import MemoryEvents
+from fakes.waiting import until
 from refdesk.errors import Unavailable
+from refdesk.ingest import backlog
 from refdesk.ingest.backlog import MOST_LABELS, OTHER, Holdings, Sync, Watcher, labelled
 from refdesk.ingest.events.event import ChangeEvent, ChangeType
 from refdesk.telemetry.labels import source_label
@@ -61,6 +64,30 @@ async def test_the_age_of_the_oldest_change_grows_while_the_queue_cannot_be_aske
         await watcher.tell_queue()
     assert value("refdesk_ingest_oldest_change_age_seconds", lane="changed") == pytest.approx(600)
     assert value("refdesk_ingest_queue_seen_timestamp_seconds") == began + 5
+
+
+async def test_a_queue_and_a_docstore_that_were_away_are_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backlog, "LOOK_SECONDS", 0.001)
+    monkeypatch.setattr(backlog, "COUNT_SECONDS", 0.001)
+    events, clock, asked = MemoryEvents(), Clock(7000.0), 0
+
+    async def away_at_first() -> Sequence[Holdings]:
+        nonlocal asked
+        asked += 1
+        if asked < 3:
+            raise Unavailable("docstore does not answer")
+        return [Holdings(77, 0, 0, {})]
+
+    events.is_down = True
+    watcher = Watcher(events, list, away_at_first, clock)
+    watching = [asyncio.create_task(one()) for one in (watcher.watch_queue, watcher.watch_holdings)]
+    await until(lambda: value("refdesk_ingest_documents_count") == 77)
+    assert value("refdesk_ingest_queue_seen_timestamp_seconds") != 7000.0
+    events.is_down = False
+    await until(lambda: value("refdesk_ingest_queue_seen_timestamp_seconds") == 7000.0)
+    for one in watching:
+        one.cancel()
+    await asyncio.gather(*watching, return_exceptions=True)
 
 
 async def test_nothing_is_old_once_nothing_waits() -> None:

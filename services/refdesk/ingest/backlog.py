@@ -17,8 +17,7 @@ from refdesk.ingest.events.interface import Events
 log = structlog.get_logger()
 
 LOOK_SECONDS = 5.0
-HOLDINGS_EVERY = 6
-"""Looks from one count of what projects hold to the next: docstore has to count for it."""
+COUNT_SECONDS = 30.0
 MOST_LABELS = 500
 """Sources with a label of their own; of all beyond them the one that is the furthest behind stands as `other`."""
 OTHER = "other"
@@ -70,19 +69,18 @@ class Watcher:
         self._clock = clock
         self._labels: set[str] = set()
 
-    async def run(self) -> None:
-        """Until it is cancelled; what cannot be reached is asked again at the next look."""
-        look = 0
+    async def watch_queue(self) -> None:
+        """Until it is cancelled: the queue and the sources, which cost little."""
         while True:
-            tell = [self.tell_queue] if look % HOLDINGS_EVERY else [self.tell_queue, self.tell_holdings]
             self.tell_sources()
-            for one in tell:
-                try:
-                    await one()
-                except RefdeskError as error:
-                    log.debug("what waits is not known now", reason=error.message)
-            look += 1
+            await _try(self.tell_queue)
             await asyncio.sleep(LOOK_SECONDS)
+
+    async def watch_holdings(self) -> None:
+        """Until it is cancelled: what projects hold, which docstore has to count; many projects take their time and hold up nothing."""
+        while True:
+            await _try(self.tell_holdings)
+            await asyncio.sleep(COUNT_SECONDS)
 
     async def tell_queue(self) -> None:
         """Raises: Unavailable."""
@@ -121,6 +119,14 @@ class Watcher:
 
     def _age(self, since_seconds: float) -> Callable[[], float]:
         return lambda: max(0.0, self._clock() - since_seconds) if since_seconds else 0.0
+
+
+async def _try(tell: Callable[[], Awaitable[None]]) -> None:
+    """What cannot be reached is asked again next time."""
+    try:
+        await tell()
+    except RefdeskError as error:
+        log.debug("what waits is not known now", reason=error.message)
 
 
 def labelled(sources: Iterable[Sync]) -> dict[str, Sync]:

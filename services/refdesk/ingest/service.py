@@ -223,7 +223,9 @@ class IngestService:
             "consumer", self._consumer.run, self._settings.outage_seconds, done=lambda: self._consumer.drained
         )
         self._consuming = asyncio.create_task(consuming, name="ingest consumer")
-        self._spawn("backlog", Watcher(self._events, self._lags, self._count_holdings).run)
+        watcher = Watcher(self._events, self._lags, self._count_holdings)
+        self._spawn("backlog", watcher.watch_queue)
+        self._spawn("holdings", watcher.watch_holdings)
         for slug, project in self._projects.items():
             for follower in project.followers.values():
                 follower.start()
