@@ -66,6 +66,18 @@ async def test_a_call_that_ends_before_it_reaches_a_tool_is_counted_all_the_same
             assert (await ping(url, bearer(make_key()))).status_code == 503
 
 
+async def test_a_defect_of_ours_before_a_tool_is_reached_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    desk = desk_with()
+
+    async def fail(_: object) -> None:
+        raise RuntimeError("a defect")
+
+    async with served(desk.gateway()) as url:
+        monkeypatch.setattr(desk.docstore, "get_keys", fail)
+        with growing(Count("refdesk_gateway_unanswered_requests_total", reason="INTERNAL")):
+            assert (await ping(url, bearer(make_key()))).status_code == 500
+
+
 async def test_a_search_that_lacks_a_leg_is_counted_by_that_leg() -> None:
     found = leg(search_api.LEG_KIND_LEXICAL, [hit("policies/travel.md#0", coverage=1.0)])
     away = leg(search_api.LEG_KIND_SEMANTIC, status=search_api.LEG_STATUS_FAILED, reason="embedder_unavailable")

@@ -15,6 +15,7 @@ from starlette.types import ASGIApp
 
 from refdesk import errors
 from refdesk.gateway.failures import problem_body, problem_headers, status_code
+from refdesk.gateway.metrics import UNANSWERED
 from refdesk.gateway.readiness import Readiness
 from refdesk.telemetry.http import live_response, metrics_response
 
@@ -60,4 +61,6 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 async def _broken(request: Request, error: Exception) -> Response:
     log.error("a request failed", path=request.url.path, exc_info=error)
+    if request.url.path.startswith(MCP_PATHS[0]):
+        UNANSWERED.labels(errors.Internal.reason).inc()
     return await _failed(request, errors.Internal("the request could not be answered"))
