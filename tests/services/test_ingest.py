@@ -185,6 +185,59 @@ async def test_a_known_source_with_another_root_stops_the_start(desk: Desk, tmp_
     await second.close()
 
 
+def another_source(desk: Desk) -> dict[str, ProjectSettings]:
+    """The project with an empty folder in place of its source."""
+    folder = desk.folder.parent / "wiki"
+    folder.mkdir()
+    wiki = SourceSettings.model_validate({"name": "wiki", "path": str(folder)})
+    return {"handbook": ProjectSettings(sources=(wiki,))}
+
+
+async def test_documents_of_a_source_that_is_declared_no_more_are_kept_until_a_person_lets_them_go(desk: Desk) -> None:
+    first = desk.service()
+    await first.start()
+    await until(lambda: len(desk.live()) == 2 and desk.settled())
+    await first.close()
+    other = another_source(desk)
+    (desk.folder / "a.md").write_text(page("gamma"))
+    second = desk.service(other)
+    await second.start()
+
+    async def said() -> bool:
+        status = await second.get_status(pb.GetStatusRequest(project="handbook"))
+        return any("guide is declared no more" in source.message for source in status.sources)
+
+    await until(said)
+    with pytest.raises(Unavailable, match="refdesk source sync guide --confirm-deletes"):
+        await second.sync_source(pb.SyncSourceRequest(project="handbook", source="guide"))
+    await second.reconcile_project(pb.ReconcileProjectRequest(project="handbook"))
+    assert "gamma" not in desk.live()["guide/a.md"].text
+    assert len(desk.live()) == 2
+    await second.sync_source(pb.SyncSourceRequest(project="handbook", source="guide", confirm_deletes=True))
+    await until(lambda: not desk.live())
+    await second.close()
+    third = desk.service(other)
+    await third.start()
+    status = await third.get_status(pb.GetStatusRequest(project="handbook"))
+    assert [source.name for source in status.sources] == ["wiki"]
+    await third.close()
+
+
+async def test_a_source_that_is_declared_again_is_followed_as_before(desk: Desk) -> None:
+    for projects in (None, another_source(desk)):
+        service = desk.service(projects)
+        await service.start()
+        await until(lambda: len(desk.live()) == 2 and desk.settled())
+        await service.close()
+    (desk.folder / "a.md").write_text(page("gamma"))
+    again = desk.service()
+    await again.start()
+    await until(lambda: "gamma" in desk.live()["guide/a.md"].text)
+    standing = {source.name: source.standing for source in desk.docstore.projects["handbook"].sources}
+    assert standing == {"guide": docstore_pb2.SOURCE_STANDING_UNSPECIFIED}
+    await again.close()
+
+
 async def test_an_engine_that_is_away_at_the_start_is_waited_for_and_named(desk: Desk) -> None:
     desk.embedder.weather.down.add("embedder")
     service = desk.service()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
 import structlog
 
@@ -27,6 +27,13 @@ LOAD_SECONDS = 60.0
 PUTS = 5
 """How often a put that lost against another writer is tried again."""
 
+Holds = Callable[[str], Awaitable[bool]]
+"""Whether any document of a source is on record."""
+
+
+async def _nothing(_: str) -> bool:
+    return False
+
 
 class Catalog:
     """The catalog as ingest needs it. What a model is comes from the embedder, once."""
@@ -37,15 +44,18 @@ class Catalog:
         self._models: dict[str, embedder_pb2.Model] = {}
         self._absent: dict[str, str] = {}
 
-    async def declare(self, slug: str, settings: ProjectSettings) -> pb.Project:
+    async def declare(self, slug: str, settings: ProjectSettings, holds: Holds = _nothing) -> pb.Project:
         """Puts a declared project into the catalog where it differs, and returns it as it stands there.
 
+        A source that is declared no more stays, withdrawn, as long as it `holds` documents.
         Raises: InvalidArgument where it was built with another model or a chunker that is not shipped, or a source of a known name has
         another root; Unavailable.
         """
         for _ in range(PUTS):
             existing = await self._find(slug)
             project = await self._wanted(slug, settings, existing)
+            if existing is not None:
+                project.sources.extend([one async for one in _withdrawn(existing, settings, holds)])
             if existing is not None:
                 project.revision = existing.revision
                 if project == existing:
@@ -110,6 +120,22 @@ class Catalog:
                 await asyncio.sleep(0.05)
         raise _being_changed(slug)
 
+    async def let_go(self, slug: str, source: str) -> None:
+        """Lets the documents of a withdrawn source go. Raises: AlreadyExists, NotFound, Unavailable."""
+
+        def change(project: pb.Project) -> pb.Project:
+            for one in project.sources:
+                if one.name == source and one.standing == pb.SOURCE_STANDING_WITHDRAWN:
+                    one.standing = pb.SOURCE_STANDING_LET_GO
+            return project
+
+        await self.change(slug, change)
+
+    async def is_let_go(self, slug: str, source: str) -> bool:
+        """Whether a withdrawn source's documents may go. Raises: NotFound, Unavailable."""
+        sources = (await self.read(slug)).sources
+        return any(one.name == source and one.standing == pb.SOURCE_STANDING_LET_GO for one in sources)
+
     async def put(self, project: pb.Project, revision: int) -> pb.Project:
         """Puts a project on condition that it still has this revision. Raises: AlreadyExists where it has not; Unavailable."""
         request = pb.PutProjectRequest(project=project, expected_revision=revision)
@@ -163,6 +189,18 @@ class Catalog:
         return response.models
 
 
+async def _withdrawn(existing: pb.Project, settings: ProjectSettings, holds: Holds) -> AsyncIterator[pb.Source]:
+    """The sources of a project that are declared no more and hold documents still."""
+    declared = {source.name for source in settings.sources}
+    for source in existing.sources:
+        if source.name in declared or not await holds(source.name):
+            continue
+        kept = pb.Source()
+        kept.CopyFrom(source)
+        kept.standing = source.standing or pb.SOURCE_STANDING_WITHDRAWN
+        yield kept
+
+
 class Conflict(AlreadyExists):
     """Somebody else has put the project meanwhile."""
 
@@ -207,6 +245,7 @@ def wanted_project(slug: str, settings: ProjectSettings, model_id: str, existing
         followed_generations=existing.followed_generations if existing else [name],
         structured_output=settings.structured_output,
         log_days=settings.log_days,
+        public_pages=settings.public_pages,
         pins=settings.pins,
         sources=[
             pb.Source(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from refdesk import ids
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_pb
@@ -35,6 +35,7 @@ from refdesk.ingest.sources.openapi import SpecSource
 from refdesk.ingest.sources.push import PushSource
 from refdesk.ingest.sources.raw_reader import RawReader
 from refdesk.ingest.sources.rules import read_globs
+from refdesk.ingest.sources.withdrawn import WithdrawnSource
 from refdesk.ingest.stores import Stores
 from refdesk.ingest.supervision import OUTAGE
 from refdesk.ingest.vectors import Vectors
@@ -77,7 +78,8 @@ class ProjectWork:
         self._catalog = catalog
         self._stores = stores = Stores(slug, docstore, search, settings.call_seconds)
         generations = functools.partial(catalog.generations, slug)
-        sources = self._open_sources(parsers)
+        self._sources = sources = self._open_sources(parsers)
+        self._events = events
         self.vectors = Vectors(stores, embedding, generations, self._correct, settings, loads)
         self.publisher = Publisher(stores, sources, parsers, generations, behind=self.vectors)
         self.growth = Growth(stores, parsers, generations, changed=self.vectors.kick)
@@ -108,7 +110,29 @@ class ProjectWork:
         )
         self.followers = {name: self._follow(one, events) for name, one in sources.items()}
 
-    def _open_sources(self, parsers: Parsers) -> Mapping[str, Followed]:
+    async def holds(self, source: str) -> bool:
+        """Whether any document of a source is on record. Raises: Unavailable."""
+        known = await SourceRecords(self._stores, source).known(None)
+        return any(not record.deleted for record in known.values())
+
+    def keep_withdrawn(self, sources: Iterable[docstore_pb.Source]) -> None:
+        """Follows what is declared no more, of the sources in the catalog, so that it is kept and said, until a person lets it go."""
+        for source in sources:
+            if source.standing and source.name not in self._sources:
+                shape = {"name": source.name, "kind": source.kind, "type": source.type or "documentation"}
+                where = {"path": source.location or "/"} if source.kind == "folder" else {}
+                is_let_go = functools.partial(self._catalog.is_let_go, self.slug, source.name)
+                settings = SourceSettings.model_validate(shape | where)
+                kept = Followed(settings, WithdrawnSource(source.name, is_let_go))
+                self._sources[source.name] = kept
+                self.followers[source.name] = self._follow(kept, self._events)
+
+    async def let_go(self, source: str) -> None:
+        """Lets the documents of a source go, where it is declared no more. Raises: AlreadyExists, NotFound, Unavailable."""
+        if isinstance(self._sources[source].reader, WithdrawnSource):
+            await self._catalog.let_go(self.slug, source)
+
+    def _open_sources(self, parsers: Parsers) -> dict[str, Followed]:
         """Raises: InvalidArgument for a glob that cannot be read."""
         for source in self.declared.sources:
             read_globs(source.unpublished)

@@ -129,6 +129,8 @@ class IngestService:
         follower = self._project(request.project).followers.get(request.source)
         if follower is None:
             raise NotFound(f"project {request.project} has no source {request.source}")
+        if request.confirm_deletes:
+            await self._project(request.project).let_go(request.source)
         answer = await follower.sync(request.confirm_deletes)
         await self._project(request.project).forget_parked_events(request.source)  # somebody has looked
         return answer
@@ -202,7 +204,8 @@ class IngestService:
                 raise _OwnQueueUnavailable(error.message) from None
             raise
         for slug, project in self._projects.items():
-            await self._catalog.declare(slug, project.declared)
+            stored = await self._catalog.declare(slug, project.declared, project.holds)
+            project.keep_withdrawn(stored.sources)
 
     async def _prepare_later(self) -> None:
         while True:

@@ -21,6 +21,12 @@ class ReportKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     REPORT_KIND_PARKED: _ClassVar[ReportKind]
     REPORT_KIND_REMARK: _ClassVar[ReportKind]
 
+class SourceStanding(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    SOURCE_STANDING_UNSPECIFIED: _ClassVar[SourceStanding]
+    SOURCE_STANDING_WITHDRAWN: _ClassVar[SourceStanding]
+    SOURCE_STANDING_LET_GO: _ClassVar[SourceStanding]
+
 class RawStanding(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     RAW_STANDING_UNSPECIFIED: _ClassVar[RawStanding]
@@ -59,6 +65,9 @@ REPORT_KIND_UNSPECIFIED: ReportKind
 REPORT_KIND_SKIPPED: ReportKind
 REPORT_KIND_PARKED: ReportKind
 REPORT_KIND_REMARK: ReportKind
+SOURCE_STANDING_UNSPECIFIED: SourceStanding
+SOURCE_STANDING_WITHDRAWN: SourceStanding
+SOURCE_STANDING_LET_GO: SourceStanding
 RAW_STANDING_UNSPECIFIED: RawStanding
 RAW_STANDING_UNKNOWN: RawStanding
 RAW_STANDING_LIVE: RawStanding
@@ -674,7 +683,7 @@ class DroppedGeneration(_message.Message):
     def __init__(self, generation: _Optional[str] = ..., since_milliseconds: _Optional[int] = ..., dropped_once: _Optional[bool] = ...) -> None: ...
 
 class Source(_message.Message):
-    __slots__ = ("name", "kind", "location", "type", "description", "base_url", "title", "contexts")
+    __slots__ = ("name", "kind", "location", "type", "description", "base_url", "title", "contexts", "standing")
     NAME_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
     LOCATION_FIELD_NUMBER: _ClassVar[int]
@@ -683,6 +692,7 @@ class Source(_message.Message):
     BASE_URL_FIELD_NUMBER: _ClassVar[int]
     TITLE_FIELD_NUMBER: _ClassVar[int]
     CONTEXTS_FIELD_NUMBER: _ClassVar[int]
+    STANDING_FIELD_NUMBER: _ClassVar[int]
     name: str
     kind: str
     location: str
@@ -691,7 +701,8 @@ class Source(_message.Message):
     base_url: str
     title: str
     contexts: _containers.RepeatedCompositeFieldContainer[PathContext]
-    def __init__(self, name: _Optional[str] = ..., kind: _Optional[str] = ..., location: _Optional[str] = ..., type: _Optional[str] = ..., description: _Optional[str] = ..., base_url: _Optional[str] = ..., title: _Optional[str] = ..., contexts: _Optional[_Iterable[_Union[PathContext, _Mapping]]] = ...) -> None: ...
+    standing: SourceStanding
+    def __init__(self, name: _Optional[str] = ..., kind: _Optional[str] = ..., location: _Optional[str] = ..., type: _Optional[str] = ..., description: _Optional[str] = ..., base_url: _Optional[str] = ..., title: _Optional[str] = ..., contexts: _Optional[_Iterable[_Union[PathContext, _Mapping]]] = ..., standing: _Optional[_Union[SourceStanding, str]] = ...) -> None: ...
 
 class PathContext(_message.Message):
     __slots__ = ("prefix", "text")
