@@ -164,7 +164,7 @@ def reconcile(project: Project = "default") -> None:
 
 @app.command()
 def backup(file: Annotated[Path, typer.Argument(help="File to write, e.g. desk.backup.gz.")]) -> None:
-    """Writes the catalog, all texts and all that was pushed to a file, while the desk goes on."""
+    """Writes the catalog, all texts, menus, all that was pushed and hashes of keys to a file, while the desk goes on."""
     from refdesk.commands.backup import take_backup
 
     typer.echo(f"{file}: {_call(take_backup, file):,} bytes")
@@ -177,7 +177,8 @@ def restore(file: Annotated[Path, typer.Argument(help="File that `refdesk backup
 
     done = _call(give_back, file)
     typer.echo(
-        f"restored {done['document_count']:,} documents and {done['push_count']:,} pushes; "
+        f"restored {done['document_count']:,} documents, {done['push_count']:,} pushes, {done['menu_count']:,} menus and "
+        f"{done['key_count']:,} keys; "
         f"{done['present_count']:,} were there already"
     )
 

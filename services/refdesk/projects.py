@@ -158,6 +158,10 @@ class ProjectSettings(Declared):
     )
     log_days: int = Field(30, ge=1, le=3650, description="Days that rows of calls are kept.")
     structured_output: bool = Field(False, description="Tools publish output schemas and structured content.")
+    public_pages: bool = Field(
+        False,
+        description="Anybody may read /p/PROJECT/PATH, so that links which agents cite open for their readers; else a key is needed.",
+    )
     public_search: PublicSearchSettings | None = Field(
         None, description="Set, with its origins: the search box of a site may ask without a key; absent: it may not."
     )

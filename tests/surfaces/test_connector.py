@@ -176,6 +176,30 @@ async def test_where_keys_are_needed_a_page_needs_one() -> None:
     assert (await get(desk, "/p/absent/docs/index.md")).status_code == 401
 
 
+async def test_a_project_may_open_its_pages_to_anybody_and_no_other_project_is_opened_by_it() -> None:
+    desk = make_desk()
+    desk.settings = GatewaySettings(catalog_seconds=0, host="0.0.0.0")
+    desk.docstore.project.public_pages = True
+    desk.docstore.others.append(docstore_api.Project(slug="closed", live_generation="g", followed_generations=["g"]))
+    page = await get(desk, f"/p/{PROJECT}/docs/index.md")
+    assert (page.status_code, page.headers["cache-control"]) == (200, "public, no-cache")
+    for path in ("docs/none.md", "blog/why.md"):  # nothing but what is published in its sets
+        assert (await get(desk, f"/p/{PROJECT}/{path}")).status_code == 404
+    for path in ("/p/closed/docs/index.md", "/p/absent/docs/index.md"):
+        assert (await get(desk, path)).status_code == 401
+    tools = await get(desk, f"/mcp/{PROJECT}/docs")
+    assert tools.status_code == 405  # pages alone are opened; MCP is not
+
+
+async def test_pages_that_anybody_may_read_are_served_at_a_bounded_rate() -> None:
+    desk = make_desk()
+    desk.settings = GatewaySettings(catalog_seconds=0, host="0.0.0.0", calls_per_minute=1)
+    desk.docstore.project.public_pages = True
+    async with served(desk.gateway()) as url, httpx.AsyncClient() as client:
+        statuses = [(await client.get(f"{url}/p/{PROJECT}/docs/index.md")).status_code for _ in range(7)]
+    assert statuses == [200] * 5 + [429] * 2
+
+
 @pytest.mark.promise("connector.10")
 def test_facts_of_a_document_are_escaped_and_a_very_long_text_is_shown_as_written() -> None:
     document = docstore_api.Document(

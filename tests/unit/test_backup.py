@@ -68,4 +68,4 @@ async def test_what_is_no_backup_is_refused_and_a_newer_one_names_the_remedy() -
     with pytest.raises(InvalidArgument, match="not in order"):
         await restore(document("a"), end(1))
     with pytest.raises(InvalidArgument, match="newer release"):
-        await restore(pb.BackupItem(head=pb.BackupHead(format=2)), end(0))
+        await restore(pb.BackupItem(head=pb.BackupHead(format=3)), end(0))

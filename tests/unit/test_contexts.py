@@ -33,6 +33,13 @@ def test_the_longest_prefix_by_whole_segments_wins() -> None:
     assert contexts.of_source("notes") == "All notes"
 
 
+def test_pages_are_for_anybody_only_where_a_project_says_so() -> None:
+    for declared in (False, True):
+        settings = ProjectSettings(public_pages=declared)
+        assert wanted_project("handbook", settings, "model", None).public_pages is declared
+    assert not ProjectSettings().public_pages
+
+
 def test_a_source_without_a_context_of_its_own_is_described_by_its_description() -> None:
     contexts = Contexts(project_of({"ops": "Run by the platform team"}, "Notes"))
     assert contexts.of_path("notes/travel.md") == contexts.of_source("notes") == "Notes"

@@ -1,4 +1,4 @@
-"""Backup of the catalog and all texts as one stream of messages, and its restoring; knows nothing of HTTP or of files."""
+"""Backup of the catalog, all texts, menus and keys as one stream of messages, and its restoring; knows nothing of HTTP or of files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from refdesk.api.docstore.v1 import docstore_pb2 as pb
 from refdesk.api.docstore.v1.docstore_protocol import Docstore
 from refdesk.rpc import deadline
 
-FORMAT = 1
+FORMAT = 2
 BATCH_ITEMS = 64
 BATCH_BYTES = 8 * 1024 * 1024
 CALL_SECONDS = 30.0
@@ -48,7 +48,7 @@ async def unpack(pieces: AsyncIterator[bytes]) -> AsyncIterator[pb.BackupItem]:
 
 
 async def read_backup(docstore: Docstore) -> AsyncIterator[pb.BackupItem]:
-    """Projects, records with texts, pushes. Each is whole; together they are of no one moment, for publishing goes on."""
+    """Projects, records with texts, menus, pushes, keys as hashes. Each is whole; together they are of no one moment."""
     yield pb.BackupItem(head=pb.BackupHead(format=FORMAT, made_at_milliseconds=time.time_ns() // 1_000_000))
     count = 0
     with deadline.limit(CALL_SECONDS):
@@ -59,11 +59,18 @@ async def read_backup(docstore: Docstore) -> AsyncIterator[pb.BackupItem]:
         async for document in _read_documents(docstore, project.slug):
             yield pb.BackupItem(document=document)
             count += 1
+        for menu in await _read_menus(docstore, project):
+            yield pb.BackupItem(menu=menu)
+            count += 1
         for source in project.sources:
             async for pushed in _read_pushes(docstore, project.slug, source.name):
                 yield pb.BackupItem(raw_document=pushed)
                 count += 1
-    yield pb.BackupItem(end=pb.BackupEnd(item_count=count))
+    with deadline.limit(CALL_SECONDS):
+        keys = (await docstore.list_keys(pb.ListKeysRequest())).keys
+    for key in keys:
+        yield pb.BackupItem(key=key)
+    yield pb.BackupItem(end=pb.BackupEnd(item_count=count + len(keys)))
 
 
 @dataclass
@@ -73,6 +80,8 @@ class Restored:
     projects: set[str] = field(default_factory=set)
     document_count: int = 0
     push_count: int = 0
+    menu_count: int = 0
+    key_count: int = 0
     present_count: int = 0
 
 
@@ -117,6 +126,10 @@ class _Restoring:
             self._documents.append(item.document)
         elif kind == "raw_document":
             self._pushes.append(item.raw_document)
+        elif kind == "menu":
+            await self._put_menu(item.menu)
+        elif kind == "key":
+            await self._put_key(item.key)
         self._bytes += item.ByteSize()
         if len(self._documents) + len(self._pushes) >= BATCH_ITEMS or self._bytes >= BATCH_BYTES:
             await self.flush()
@@ -146,6 +159,41 @@ class _Restoring:
                 await self._docstore.put_project(pb.PutProjectRequest(project=fresh, expected_revision=0))
         except errors.AlreadyExists:
             self.done.present_count += 1
+
+    async def _put_menu(self, kept: pb.BackupMenu) -> None:
+        """Where the source has none: one that it has is of its navigation file as it is now."""
+        asked = pb.GetMenusRequest(project=kept.project, sources=[kept.source])
+        with deadline.limit(CALL_SECONDS):
+            [standing] = (await self._docstore.get_menus(asked)).menus
+            if standing.nodes:
+                self.done.present_count += 1
+                return
+            await self._docstore.put_menu(pb.PutMenuRequest(project=kept.project, source=kept.source, menu=kept.menu))
+        self.done.menu_count += 1
+
+    async def _put_key(self, key: pb.AccessKey) -> None:
+        """One that is there stands as it is, so that what was revoked since stays revoked."""
+        fresh = pb.AccessKey()
+        fresh.CopyFrom(key)
+        fresh.revision = 0
+        try:
+            with deadline.limit(CALL_SECONDS):
+                await self._docstore.put_key(pb.PutKeyRequest(key=fresh, expected_revision=0))
+        except errors.AlreadyExists:
+            self.done.present_count += 1
+            return
+        self.done.key_count += 1
+
+
+async def _read_menus(docstore: Docstore, project: pb.Project) -> list[pb.BackupMenu]:
+    names = [source.name for source in project.sources]
+    found: list[pb.BackupMenu] = []
+    for name in names:  # one by one: a menu may have two megabytes
+        with deadline.limit(CALL_SECONDS):
+            [menu] = (await docstore.get_menus(pb.GetMenusRequest(project=project.slug, sources=[name]))).menus
+        if menu.nodes:
+            found.append(pb.BackupMenu(project=project.slug, source=name, menu=menu))
+    return found
 
 
 async def _read_documents(docstore: Docstore, project: str) -> AsyncIterator[pb.Document]:

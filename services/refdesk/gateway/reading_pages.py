@@ -21,6 +21,7 @@ from refdesk.gateway.callers import Callers
 from refdesk.gateway.catalog import Catalog
 from refdesk.gateway.origins import Origins
 from refdesk.gateway.pages import PREFIX, candidates, page_url, resolve_path
+from refdesk.gateway.rates import Rates
 from refdesk.rpc import deadline
 
 PATH = f"{PREFIX}/{{project}}/{{path:path}}"
@@ -48,11 +49,18 @@ HEADERS = {
 
 
 class ReadingPages:
-    """Serves pages to whoever may read the project."""
+    """Serves pages to whoever may read the project; to anybody, at a bounded rate, where the project says so."""
 
     def __init__(
-        self, docstore: Docstore, catalog: Catalog, callers: Callers, origins: Origins, deadline_seconds: float
+        self,
+        docstore: Docstore,
+        catalog: Catalog,
+        callers: Callers,
+        origins: Origins,
+        deadline_seconds: float,
+        rates: Rates,
     ) -> None:
+        self._rates = rates
         self._docstore = docstore
         self._catalog = catalog
         self._callers = callers
@@ -65,18 +73,32 @@ class ReadingPages:
         slug = request.path_params["project"]
         self._origins.check_host(request.headers.get("host", ""))
         with deadline.limit(self._deadline_seconds):
-            try:
-                await self._callers.allow(request.headers.get("authorization", ""), docstore_api.KEY_SCOPE_READ, slug)
-            except NotFound:
-                raise _nothing_here() from None
+            is_public = await self._allow(request, slug)
             document = await self._find(slug, _raw_path(request, slug))
         etag = _etag(document)
         headers = {**HEADERS, "ETag": etag}
+        if is_public:
+            headers["Cache-Control"] = "public, no-cache"
         if etag in [one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")]:
             return Response(status_code=304, headers=headers)
         async with self._rendering:
             body = await asyncio.to_thread(render_page, document)
         return Response(body, headers=headers, media_type="text/html")
+
+    async def _allow(self, request: Request, slug: str) -> bool:
+        """Whether the project's pages are for anybody; else whose key may read it is let through.
+
+        Raises: Unauthenticated, NotFound, ResourceExhausted where too many ask.
+        """
+        project = (await self._catalog.projects()).get(slug)
+        if project is not None and project.public_pages:
+            self._rates.take(slug)
+            return True
+        try:
+            await self._callers.allow(request.headers.get("authorization", ""), docstore_api.KEY_SCOPE_READ, slug)
+        except NotFound:
+            raise _nothing_here() from None
+        return False
 
     async def _find(self, slug: str, raw_path: str) -> docstore_api.Document:
         project = (await self._catalog.projects()).get(slug) or (await self._catalog.projects(missing=True)).get(slug)

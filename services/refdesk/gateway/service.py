@@ -28,6 +28,7 @@ from refdesk.gateway.http import build_app
 from refdesk.gateway.origins import Origins
 from refdesk.gateway.public_search import PATH as PUBLIC_SEARCH_PATH
 from refdesk.gateway.public_search import PublicSearch
+from refdesk.gateway.rates import Rates
 from refdesk.gateway.readiness import Readiness, ReadinessCheck
 from refdesk.gateway.reading_pages import PATH as PAGES_PATH
 from refdesk.gateway.reading_pages import ReadingPages
@@ -113,7 +114,8 @@ class GatewayService:
     ) -> list[Route]:
         """What is served beside MCP."""
         origins = Origins(settings.allowed_hosts, settings.allowed_origins, any_host=settings.answers_any_host)
-        pages = ReadingPages(docstore, catalog, self.callers, origins, settings.deadline_seconds)
+        rates = Rates(settings.calls_per_minute)
+        pages = ReadingPages(docstore, catalog, self.callers, origins, settings.deadline_seconds, rates)
         public = PublicSearch(
             catalog,
             search,

@@ -617,7 +617,7 @@ class DropHeadsResponse(_message.Message):
     def __init__(self, dropped_count: _Optional[int] = ...) -> None: ...
 
 class Project(_message.Message):
-    __slots__ = ("slug", "description", "surfaces", "model_id", "live_generation", "followed_generations", "floor_cosine", "floor_coverage", "sources", "structured_output", "revision", "building_generation", "hold_switch", "rollback_generations", "dropped_generations", "title", "public_search", "log_days", "pins")
+    __slots__ = ("slug", "description", "surfaces", "model_id", "live_generation", "followed_generations", "floor_cosine", "floor_coverage", "sources", "structured_output", "revision", "building_generation", "hold_switch", "rollback_generations", "dropped_generations", "title", "public_search", "log_days", "pins", "public_pages")
     SLUG_FIELD_NUMBER: _ClassVar[int]
     DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
     SURFACES_FIELD_NUMBER: _ClassVar[int]
@@ -637,6 +637,7 @@ class Project(_message.Message):
     PUBLIC_SEARCH_FIELD_NUMBER: _ClassVar[int]
     LOG_DAYS_FIELD_NUMBER: _ClassVar[int]
     PINS_FIELD_NUMBER: _ClassVar[int]
+    PUBLIC_PAGES_FIELD_NUMBER: _ClassVar[int]
     slug: str
     description: str
     surfaces: _containers.RepeatedScalarFieldContainer[str]
@@ -656,7 +657,8 @@ class Project(_message.Message):
     public_search: PublicSearch
     log_days: int
     pins: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, slug: _Optional[str] = ..., description: _Optional[str] = ..., surfaces: _Optional[_Iterable[str]] = ..., model_id: _Optional[str] = ..., live_generation: _Optional[str] = ..., followed_generations: _Optional[_Iterable[str]] = ..., floor_cosine: _Optional[float] = ..., floor_coverage: _Optional[float] = ..., sources: _Optional[_Iterable[_Union[Source, _Mapping]]] = ..., structured_output: _Optional[bool] = ..., revision: _Optional[int] = ..., building_generation: _Optional[str] = ..., hold_switch: _Optional[bool] = ..., rollback_generations: _Optional[_Iterable[_Union[RollbackGeneration, _Mapping]]] = ..., dropped_generations: _Optional[_Iterable[_Union[DroppedGeneration, _Mapping]]] = ..., title: _Optional[str] = ..., public_search: _Optional[_Union[PublicSearch, _Mapping]] = ..., log_days: _Optional[int] = ..., pins: _Optional[_Iterable[str]] = ...) -> None: ...
+    public_pages: bool
+    def __init__(self, slug: _Optional[str] = ..., description: _Optional[str] = ..., surfaces: _Optional[_Iterable[str]] = ..., model_id: _Optional[str] = ..., live_generation: _Optional[str] = ..., followed_generations: _Optional[_Iterable[str]] = ..., floor_cosine: _Optional[float] = ..., floor_coverage: _Optional[float] = ..., sources: _Optional[_Iterable[_Union[Source, _Mapping]]] = ..., structured_output: _Optional[bool] = ..., revision: _Optional[int] = ..., building_generation: _Optional[str] = ..., hold_switch: _Optional[bool] = ..., rollback_generations: _Optional[_Iterable[_Union[RollbackGeneration, _Mapping]]] = ..., dropped_generations: _Optional[_Iterable[_Union[DroppedGeneration, _Mapping]]] = ..., title: _Optional[str] = ..., public_search: _Optional[_Union[PublicSearch, _Mapping]] = ..., log_days: _Optional[int] = ..., pins: _Optional[_Iterable[str]] = ..., public_pages: _Optional[bool] = ...) -> None: ...
 
 class PublicSearch(_message.Message):
     __slots__ = ("origins",)
@@ -1001,18 +1003,22 @@ class RestoreDocumentsResponse(_message.Message):
     def __init__(self, outcomes: _Optional[_Iterable[_Union[PutDocumentsOutcome, _Mapping]]] = ..., restored_raw: _Optional[_Iterable[bool]] = ...) -> None: ...
 
 class BackupItem(_message.Message):
-    __slots__ = ("head", "project", "document", "raw_document", "end")
+    __slots__ = ("head", "project", "document", "raw_document", "end", "menu", "key")
     HEAD_FIELD_NUMBER: _ClassVar[int]
     PROJECT_FIELD_NUMBER: _ClassVar[int]
     DOCUMENT_FIELD_NUMBER: _ClassVar[int]
     RAW_DOCUMENT_FIELD_NUMBER: _ClassVar[int]
     END_FIELD_NUMBER: _ClassVar[int]
+    MENU_FIELD_NUMBER: _ClassVar[int]
+    KEY_FIELD_NUMBER: _ClassVar[int]
     head: BackupHead
     project: Project
     document: Document
     raw_document: RawDocument
     end: BackupEnd
-    def __init__(self, head: _Optional[_Union[BackupHead, _Mapping]] = ..., project: _Optional[_Union[Project, _Mapping]] = ..., document: _Optional[_Union[Document, _Mapping]] = ..., raw_document: _Optional[_Union[RawDocument, _Mapping]] = ..., end: _Optional[_Union[BackupEnd, _Mapping]] = ...) -> None: ...
+    menu: BackupMenu
+    key: AccessKey
+    def __init__(self, head: _Optional[_Union[BackupHead, _Mapping]] = ..., project: _Optional[_Union[Project, _Mapping]] = ..., document: _Optional[_Union[Document, _Mapping]] = ..., raw_document: _Optional[_Union[RawDocument, _Mapping]] = ..., end: _Optional[_Union[BackupEnd, _Mapping]] = ..., menu: _Optional[_Union[BackupMenu, _Mapping]] = ..., key: _Optional[_Union[AccessKey, _Mapping]] = ...) -> None: ...
 
 class BackupHead(_message.Message):
     __slots__ = ("format", "made_at_milliseconds")
@@ -1021,6 +1027,16 @@ class BackupHead(_message.Message):
     format: int
     made_at_milliseconds: int
     def __init__(self, format: _Optional[int] = ..., made_at_milliseconds: _Optional[int] = ...) -> None: ...
+
+class BackupMenu(_message.Message):
+    __slots__ = ("project", "source", "menu")
+    PROJECT_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    MENU_FIELD_NUMBER: _ClassVar[int]
+    project: str
+    source: str
+    menu: Menu
+    def __init__(self, project: _Optional[str] = ..., source: _Optional[str] = ..., menu: _Optional[_Union[Menu, _Mapping]] = ...) -> None: ...
 
 class BackupEnd(_message.Message):
     __slots__ = ("item_count",)
