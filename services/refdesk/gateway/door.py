@@ -38,14 +38,14 @@ class Door:
 
 
 async def _refuse(error: ResourceExhausted, receive: Receive, send: Send) -> None:
-    body = error_body(SERVER_ERROR, explain(error), read_id(await _read_what_came(receive)))
+    body = error_body(SERVER_ERROR, explain(error), read_id(await read_what_came(receive)))
     headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
     headers += [(name.lower().encode(), value.encode()) for name, value in problem_headers(error).items()]
     await send({"type": "http.response.start", "status": status_code(error), "headers": headers})
     await send({"type": "http.response.body", "body": body})
 
 
-async def _read_what_came(receive: Receive) -> bytes:
+async def read_what_came(receive: Receive) -> bytes:
     """The body where it came with its head, as it does nearly always; empty where it would have to be waited for, or is large."""
     try:
         async with asyncio.timeout(0):

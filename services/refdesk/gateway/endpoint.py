@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
@@ -19,8 +20,9 @@ from refdesk.gateway import exchange
 from refdesk.gateway.admission import Admission
 from refdesk.gateway.call_log import CallLog
 from refdesk.gateway.callers import Callers
+from refdesk.gateway.door import read_what_came
 from refdesk.gateway.failures import explain, problem_headers, status_code
-from refdesk.gateway.messages import INVALID_REQUEST, SERVER_ERROR, Flaw, error_body, read_message
+from refdesk.gateway.messages import INVALID_REQUEST, SERVER_ERROR, Flaw, error_body, read_id, read_message
 from refdesk.gateway.metrics import UNANSWERED
 from refdesk.gateway.origins import Origins
 from refdesk.gateway.presence import while_client_waits
@@ -70,7 +72,19 @@ class McpEndpoint:
         if refusal is not None:
             await refusal(scope, receive, send)
             return
-        body = await _read_body(receive, self._settings.max_body_bytes)
+        try:
+            # Before anything is read or a place is taken: who may not call costs nobody that may.
+            key = await self._callers.identify(headers.get("authorization", ""), docstore_api.KEY_SCOPE_READ)
+            async with asyncio.timeout(self._settings.body_seconds):
+                body = await _read_body(receive, self._settings.max_body_bytes)
+        except errors.RefdeskError as error:
+            UNANSWERED.labels(error.reason).inc()
+            await _failure(error, read_id(await read_what_came(receive)))(scope, receive, send)
+            return
+        except TimeoutError:
+            late = f"the body did not come within {self._settings.body_seconds:g} s: send the request again"
+            await _json_error(408, INVALID_REQUEST, late)(scope, receive, send)
+            return
         if body is None:
             too_large = f"the body is larger than {self._settings.max_body_bytes:,} bytes"
             await _json_error(413, INVALID_REQUEST, too_large)(scope, receive, send)
@@ -82,19 +96,26 @@ class McpEndpoint:
         try:
             async with while_client_waits(receive), self.admission:
                 with tracing.following(headers):  # where the message's own _meta names no trace
-                    await self._serve(scope, body, message, receive, send)
+                    await self._serve(scope, body, message, key, receive, send)
         except errors.RefdeskError as error:
             UNANSWERED.labels(error.reason).inc()
             await _failure(error, message.get("id"))(scope, receive, send)
 
-    async def _serve(self, scope: Scope, body: bytes, message: Mapping[str, Any], receive: Receive, send: Send) -> None:
-        """Hands the request on.
+    async def _serve(
+        self,
+        scope: Scope,
+        body: bytes,
+        message: Mapping[str, Any],
+        key: docstore_api.AccessKey | None,
+        receive: Receive,
+        send: Send,
+    ) -> None:
+        """Hands the request of the owner of a key on.
 
-        Raises: NotFound for an address that nothing is served at; Unavailable before the start; what keeps a caller out.
+        Raises: NotFound for an address that nothing is served at; Unavailable before the start.
         """
         if self._manager is None:
             raise errors.Unavailable("the gateway is starting")
-        key = await self._callers.identify(Headers(scope=scope).get("authorization", ""), docstore_api.KEY_SCOPE_READ)
         parameters = scope.get("path_params", {})
         try:
             names = parameters.get("project", ""), parameters.get("surface", "")

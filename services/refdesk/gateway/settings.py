@@ -55,6 +55,12 @@ class GatewaySettings(BaseModel):
         (), description="Origins of web pages that may call besides loopback's, e.g. https://docs.example.com."
     )
     max_body_bytes: int = Field(4 * 1024 * 1024, ge=1024, description="A larger request is refused.")
+    body_seconds: float = Field(
+        10.0,
+        gt=0,
+        le=600,
+        description="Longest time that the body of a call may take to come; a later one is answered with 408.",
+    )
     deadline_seconds: float = Field(5.0, gt=0, le=60, description="Longest time that one call may take.")
     count_seconds: float = Field(1.0, gt=0, le=10, description="Longest time that counting tokens may take.")
     concurrent_calls: int = Field(16, ge=1, description="Calls that run at once.")
