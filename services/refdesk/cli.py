@@ -193,6 +193,19 @@ def check(config: Config = "") -> None:
 
 
 @config_app.command()
+def diff(config: Config = "") -> None:
+    """Says what a running desk would change to be as the file declares its projects; changes nothing."""
+    from refdesk.commands.declared import REFUSED, differences
+    from refdesk.commands.status import operate
+    from refdesk.settings import load_here
+
+    lines = differences(_call(load_here, {}, config).projects, _call(operate, "status"))
+    typer.echo("\n".join(lines) if lines else "nothing differs")
+    if any(REFUSED in line for line in lines):
+        raise typer.Exit(1)
+
+
+@config_app.command()
 def show(config: Config = "") -> None:
     """Prints the configuration in force, defaults included."""
     import yaml

@@ -70,8 +70,10 @@ def status_lines(status: dict[str, Any]) -> Iterator[str]:
             yield f"  source {source['name']} ({source['kind']}): {state}, {int(source['listed_count']):,} documents listed"
             if source["message"]:
                 yield f"    {source['message']}"
-                yield f"    in metrics: source=\"{source_label(project['project'], source['name'])}\""
-        if len(project["generations"]) > 1 or project["generations"][0]["message"]:
+                yield f'    in metrics: source="{source_label(project["project"], source["name"])}"'
+        if not project["followed"]:
+            yield "  it is declared no more: it is answered from what it holds, and nothing follows it"
+        elif len(project["generations"]) > 1 or project["generations"][0]["message"]:
             yield from (f"  {line}" for line in generation_lines(project["generations"]))
         count = int(project["report_count"])
         if count:

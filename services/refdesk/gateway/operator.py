@@ -141,8 +141,12 @@ async def _project_status(docstore: Docstore, ingest: Ingest, project: docstore_
         docstore_pb2.GetStatsRequest(project=project.slug, generation=project.live_generation)
     )
     reports = await docstore.list_reports(docstore_pb2.ListReportsRequest(project=project.slug, limit=50))
-    status = await ingest.get_status(ingest_pb2.GetStatusRequest(project=project.slug))
-    generations = await ingest.list_generations(ingest_pb2.ListGenerationsRequest(project=project.slug))
+    status, generations = ingest_pb2.GetStatusResponse(), ingest_pb2.ListGenerationsResponse()
+    is_followed = False
+    with contextlib.suppress(errors.NotFound):  # it is declared no more
+        status = await ingest.get_status(ingest_pb2.GetStatusRequest(project=project.slug))
+        generations = await ingest.list_generations(ingest_pb2.ListGenerationsRequest(project=project.slug))
+        is_followed = True
     return {
         "project": project.slug,
         "model": project.model_id,
@@ -150,6 +154,8 @@ async def _project_status(docstore: Docstore, ingest: Ingest, project: docstore_
         "generations": plain(generations)["generations"],
         "stats": plain(stats),
         "ingest": plain(status),
+        "followed": is_followed,
+        "catalog": plain(project),
         "reports": [plain(report) for report in reports.reports],
         "report_count": reports.report_count,
     }
