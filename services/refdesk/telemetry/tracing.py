@@ -10,6 +10,7 @@ import contextlib
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from refdesk import errors
@@ -27,6 +28,8 @@ Engine = TypeVar("Engine")
 PARENT = "traceparent"
 EXPORT_SECONDS = 2.0
 """Longest time that an export may take; a stop waits for the last one."""
+
+NO_STEP = contextlib.nullcontext()
 
 _tracer: Tracer | None = None
 
@@ -68,13 +71,14 @@ def carrier() -> dict[str, str]:
     return found
 
 
-@contextlib.contextmanager
-def following(headers: Carrier) -> Iterator[None]:
+def following(headers: Carrier) -> AbstractContextManager[None]:
     """What is done within belongs to the trace that the headers name; they may name none."""
     context = _read(headers)
-    if context is None:
-        yield
-        return
+    return NO_STEP if context is None else _within(context)
+
+
+@contextlib.contextmanager
+def _within(context: Context) -> Iterator[None]:
     from opentelemetry.context import attach, detach
 
     token = attach(context)
@@ -84,19 +88,24 @@ def following(headers: Carrier) -> Iterator[None]:
         detach(token)
 
 
-@contextlib.contextmanager
-def span(name: str, kind: Kind = "internal", *, begins: bool = False, **attributes: str) -> Iterator[None]:
+def span(
+    name: str, kind: Kind = "internal", *, begins: bool = False, **attributes: str
+) -> AbstractContextManager[None]:
     """One step of the trace at hand; where there is none, only what `begins` one is a step. `_` in names of attributes stands for a dot.
 
     An error ends it with its class, and nothing that it says.
     """
     if _tracer is None or not (begins or _is_traced()):
-        yield
-        return
+        return NO_STEP
+    return _step(_tracer, name, kind, attributes)
+
+
+@contextlib.contextmanager
+def _step(tracer: Tracer, name: str, kind: Kind, attributes: Mapping[str, str]) -> Iterator[None]:
     from opentelemetry.trace import StatusCode
 
     named = {key.replace("_", "."): value for key, value in attributes.items()}
-    with _tracer.start_as_current_span(
+    with tracer.start_as_current_span(
         name, kind=_kind(kind), attributes=named, record_exception=False, set_status_on_exception=False
     ) as step:
         try:
