@@ -6,11 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import helm_python
 import kubernetes_validate
 import pytest
 import yaml
 
-from chart.rendering import CI, COMPONENTS, config_of, of_kind, pods, render_file
+from chart.rendering import CHART, CI, COMPONENTS, config_of, of_kind, pods, read_values, render_file
 from refdesk.settings import Settings, load
 
 VERSIONS = [f"1.{minor}" for minor in range(32, 38)]
@@ -23,6 +24,18 @@ by_file = pytest.mark.parametrize("file", CI, ids=lambda file: file.name.removes
 def test_there_are_example_values_for_each_way_to_install() -> None:
     names = {file.name.removesuffix("-values.yaml") for file in CI}
     assert names >= {"default", "external", "high-availability", "embedded", "mtls", "openshift"}
+
+
+@by_file
+def test_helm_finds_nothing_to_remark(file: Path) -> None:
+    found = helm_python.lint(str(CHART), read_values(file), strict=True, kube_version="1.34.0")
+    assert remarks(found) == []
+
+
+def remarks(found: dict[str, Any]) -> list[str]:
+    """What is more than a hint at an icon."""
+    messages = [message for key in ("messages", "errors") for message in found.get(key) or []]
+    return [text for text in map(str, messages) if "icon is recommended" not in text]
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -70,6 +70,10 @@ WRONG = [
     ("ingress: {enabled: true}", "ingress.hosts is empty"),
     ("httpRoute: {enabled: true}", "httpRoute.parentRefs is empty"),
     ("httpRoute: {enabled: true, parentRefs: [{name: g}]}", "httpRoute.hostnames is empty"),
+    (
+        "config: {telemetry: {otlp_endpoint: 'http://otel.monitoring:4317'}}",
+        "name the collector in networkPolicy.otlp.to",
+    ),
     ("proxy: {https: 'http://proxy:3128'}", "proxy.allowCIDRs is empty"),
     ("networkPolicy: {sources: [{name: a, allowCIDRs: [everything]}]}", "allowCIDRs/0"),
     ("networkPolicy: {sources: [{name: a, allowCIDRs: [169.254.169.254/32]}]}", "holds the metadata address"),

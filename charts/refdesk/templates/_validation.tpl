@@ -138,6 +138,9 @@
 {{- if and .Values.httpRoute.enabled (not .Values.httpRoute.hostnames) -}}
 {{- fail "httpRoute.hostnames is empty: name the hosts that the desk answers to" -}}
 {{- end -}}
+{{- if and (dig "telemetry" "otlp_endpoint" "" .Values.config) .Values.networkPolicy.enabled (not .Values.networkPolicy.otlp.to) -}}
+{{- fail "config.telemetry.otlp_endpoint is set: name the collector in networkPolicy.otlp.to, or the network policy keeps it out of reach" -}}
+{{- end -}}
 {{- if and (or .Values.proxy.http .Values.proxy.https) .Values.networkPolicy.enabled (not .Values.proxy.allowCIDRs) -}}
 {{- fail "proxy.allowCIDRs is empty: name the proxy's addresses, or the network policy keeps it out of reach" -}}
 {{- end -}}
