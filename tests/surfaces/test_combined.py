@@ -55,7 +55,7 @@ async def test_beside_site_search_docs_is_one_tool_in_the_form_of_docs_with_site
     async with served(desk_on("docs", "site").gateway()) as url, Client(f"{url}/mcp") as client:
         [tool] = [tool for tool in (await client.list_tools()).tools if tool.name == "search_docs"]
         assert list(tool.input_schema["properties"]) == [
-            *("query", "limit", "source", "path_prefix", "version"),
+            *("query", "limit", "source", "path_prefix", "version", "max_tokens"),
             *("mode", "pageTypeIds"),
         ]
         plain = await client.call_tool("search_docs", {"query": "token"})

@@ -31,7 +31,10 @@ def test_environment_wins_over_file_and_overrides_win_over_both(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("rpc: {lisen: x}", "rpc.lisen is not a setting; valid here: docstore, embedder, health_listen, ingest, listen, search"),
+        (
+            "rpc: {lisen: x}",
+            "rpc.lisen is not a setting; valid here: docstore, embedder, health_listen, ingest, listen, search",
+        ),
         ("projects: {docs: {}}", "projects: docs is a reserved name; call the project something else"),
         ("projects: {UPPER: {}}", "projects.UPPER.[key]: string should match pattern"),
         (
