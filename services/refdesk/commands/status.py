@@ -56,6 +56,14 @@ def failed_as(failure: urllib.error.HTTPError) -> RefdeskError:
     return REASONS.get(failure.code, Unavailable)(_detail(failure))
 
 
+def _mended_line(mended: int, *, is_reconciling: bool) -> str:
+    """That what was missing in the index is put back, as after an upgrade that lays words out anew."""
+    documents = f"{mended:,} document{'' if mended == 1 else 's'}"
+    if is_reconciling:
+        return f"  putting the index right: {documents} so far; until it is done, searches may miss some"
+    return f"  the newest comparison of index and records put {documents} right"
+
+
 def status_lines(status: dict[str, Any]) -> Iterator[str]:
     """What a desk holds and does, for people."""
     for project in status["projects"]:
@@ -65,6 +73,8 @@ def status_lines(status: dict[str, Any]) -> Iterator[str]:
         embedded, embeddable = int(stats["embedded_count"]), int(stats["embeddable_count"])
         yield f"  vectors: {embedded:,} of {embeddable:,} documents"
         yield f"  events waiting: {int(ingest['pending_events']):,}"
+        if mended := int(ingest.get("mended_count", 0)):
+            yield _mended_line(mended, is_reconciling=bool(ingest.get("reconciling")))
         for source in ingest["sources"]:
             state = source["state"].removeprefix("SOURCE_STATE_").lower()
             yield f"  source {source['name']} ({source['kind']}): {state}, {int(source['listed_count']):,} documents listed"

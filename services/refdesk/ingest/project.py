@@ -167,6 +167,11 @@ class ProjectWork:
         """Clears what is reported of events that were set aside. Raises: Unavailable."""
         await self._stores.report(source, cleared_paths=[source])
 
+    @property
+    def is_reconciling(self) -> bool:
+        """Whether the engines are being compared with the records now."""
+        return self._reconciling.locked()
+
     async def reconcile(self) -> Findings:
         """One run; a second caller waits for its own. Raises: Unavailable and the like."""
         async with self._reconciling:

@@ -175,7 +175,8 @@ class Publisher:
             return
         raw = work.raw
         if raw is None and work.change.keep_absent and work.view and not work.view.deleted:
-            work.end(Ending.UNCHANGED)  # what deletes it comes; for what is not on record nothing would, and entries may be there
+            # What deletes it comes; for what is not on record nothing would, and entries may be there.
+            work.end(Ending.UNCHANGED)
             return
         work.reason = work.change.set_aside if raw else ""
         work.found = Found(

@@ -46,6 +46,11 @@ class Findings:
     started_at_milliseconds: float = 0.0
     """What was put since then may be newer than a page of entries read before it: nothing is called lost of it."""
 
+    @property
+    def mended_count(self) -> int:
+        """Documents that were put right."""
+        return self.republished_count + self.swept_count + self.fenced_count
+
 
 @dataclass
 class Compared:
@@ -80,10 +85,12 @@ class Reconciler:
         self._changed = changed
         self._purge_days = purge_days
         self._now = now
+        self.newest = Findings()
+        """Of the newest run, or of the one that goes on."""
 
     async def run(self) -> Findings:
         """One run over all records and entries. Raises: Unavailable and the like; then it is run again."""
-        findings = Findings(started_at_milliseconds=self._now() * 1000)
+        self.newest = findings = Findings(started_at_milliseconds=self._now() * 1000)
         generations = tuple(await self._generations())
         for generation in generations:
             await self._reconcile(generation, generations, findings)
@@ -94,7 +101,7 @@ class Reconciler:
 
     async def run_one(self, name: str) -> Findings:
         """The same over one generation's entries, before it answers. Raises: as `run`."""
-        findings = Findings(started_at_milliseconds=self._now() * 1000)
+        self.newest = findings = Findings(started_at_milliseconds=self._now() * 1000)
         generations = tuple(await self._generations())
         for generation in generations:
             if generation.name == name:

@@ -122,6 +122,8 @@ class IngestService:
             pending_events=pending,
             words_current=pending == 0 and all(source.state in SCANNED for source in sources),
             published_count=project.published_count,
+            reconciling=project.is_reconciling,
+            mended_count=project.reconciler.newest.mended_count,
         )
 
     async def sync_source(self, request: pb.SyncSourceRequest) -> pb.SyncSourceResponse:

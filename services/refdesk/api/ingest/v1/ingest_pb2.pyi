@@ -42,16 +42,20 @@ class GetStatusRequest(_message.Message):
     def __init__(self, project: _Optional[str] = ...) -> None: ...
 
 class GetStatusResponse(_message.Message):
-    __slots__ = ("sources", "pending_events", "words_current", "published_count")
+    __slots__ = ("sources", "pending_events", "words_current", "published_count", "reconciling", "mended_count")
     SOURCES_FIELD_NUMBER: _ClassVar[int]
     PENDING_EVENTS_FIELD_NUMBER: _ClassVar[int]
     WORDS_CURRENT_FIELD_NUMBER: _ClassVar[int]
     PUBLISHED_COUNT_FIELD_NUMBER: _ClassVar[int]
+    RECONCILING_FIELD_NUMBER: _ClassVar[int]
+    MENDED_COUNT_FIELD_NUMBER: _ClassVar[int]
     sources: _containers.RepeatedCompositeFieldContainer[SourceStatus]
     pending_events: int
     words_current: bool
     published_count: int
-    def __init__(self, sources: _Optional[_Iterable[_Union[SourceStatus, _Mapping]]] = ..., pending_events: _Optional[int] = ..., words_current: _Optional[bool] = ..., published_count: _Optional[int] = ...) -> None: ...
+    reconciling: bool
+    mended_count: int
+    def __init__(self, sources: _Optional[_Iterable[_Union[SourceStatus, _Mapping]]] = ..., pending_events: _Optional[int] = ..., words_current: _Optional[bool] = ..., published_count: _Optional[int] = ..., reconciling: _Optional[bool] = ..., mended_count: _Optional[int] = ...) -> None: ...
 
 class SourceStatus(_message.Message):
     __slots__ = ("name", "kind", "state", "listed_count", "message", "held_deletes", "scanned_at_milliseconds")
