@@ -33,8 +33,8 @@ status: setup ## Says what the running desk holds and does.
 doctor: setup ## Checks this machine and the desk, and says what to do.
 	@$(BIN)/refdesk doctor
 
-test: setup-dev model ## Runs all tests.
-	$(BIN)/python -m pytest
+test: setup-dev model ## Runs all tests, files side by side: much of what they do is waiting.
+	$(BIN)/python -m pytest -n $(or $(WORKERS),3) --dist loadfile
 
 cluster-programs: setup-dev model # Makes ahead what the next takes longest to make, and takes nobody's time.
 	@PYTHONPATH=tests nice -n 19 $(BIN)/python -m cluster.prepare
