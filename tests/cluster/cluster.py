@@ -7,6 +7,7 @@ import ctypes
 import os
 import secrets
 import shutil
+import signal
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -116,13 +117,13 @@ class Cluster:
             folder.mkdir(parents=True)
             self.kubectl.apply(volume(folder, class_name, names))
 
-    def kill_container(self, node: str, container: str) -> None:
-        """SIGKILL to the first process of a container. Raises: CannotStart where it does not run."""
-        number = [self._layout.node_name(one) for one in self._layout.numbers].index(node)
-        pid = self.workers[number].container_pid(container.rpartition("/")[2])
+    def signal_container(self, node: str, container: str, number: signal.Signals) -> None:
+        """A signal to the first process of a container. Raises: CannotStart where it does not run."""
+        place = [self._layout.node_name(one) for one in self._layout.numbers].index(node)
+        pid = self.workers[place].container_pid(container.rpartition("/")[2])
         if not pid:
             raise CannotStart(f"container {container} does not run on {node}")
-        self.nodes[number].run("kill", "-KILL", str(pid))
+        self.nodes[place].run("kill", f"-{number:d}", str(pid))
 
     def log_tails(self, lines: int = 15) -> str:
         """The last lines of each program, for whoever has to find out what went wrong."""

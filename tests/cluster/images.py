@@ -25,6 +25,8 @@ PACKAGES = "python3,python3-venv,ca-certificates"
 BOOTSTRAP_SECONDS = 1200
 FETCH_SECONDS = 900
 JAVA_MODULES = "java.se,jdk.unsupported,jdk.management,jdk.zipfs,jdk.crypto.ec,jdk.httpserver,jdk.localedata"
+MADE = {"__pycache__", "refdesk.egg-info"}
+"""What stands between sources and is not one."""
 ARCHES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
@@ -69,7 +71,7 @@ def build_images(programs: Programs) -> Images:
         build_pause(programs),
         base,
         refdesk,
-        Image(refdesk.repository, "next", sibling(refdesk.archive, following, {"REFDESK_IMAGE": "next"})),
+        Image(refdesk.repository, "next", sibling(refdesk.archive, following, {"BUILD": "next"})),
         build_opensearch(),
         build_nats(),
     )
@@ -94,7 +96,7 @@ def build_base() -> Image:
 def build_refdesk() -> Image:
     """refdesk, by deploy/Dockerfile, on the base above."""
     base, arch = build_base(), _arch()
-    sources = [file for file in _refdesk_sources() if file.is_file() and "__pycache__" not in file.parts]
+    sources = [file for file in _refdesk_sources() if file.is_file() and not MADE & {*file.parts}]
     tag = f"localhost/refdesk:{hash_files(sources, _base_hash())}"
     if not has_image(tag):
         wheels = ROOT / ".cache" / "wheels" / arch

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -11,6 +13,7 @@ from pathlib import Path
 
 from cluster.cluster import wait_until
 from cluster.desk import Desk, is_ready
+from cluster.kubernetes import Failed
 from cluster.traffic import Traffic, first_load, publish, traffic
 
 WATCH_SECONDS = 0.5
@@ -49,7 +52,7 @@ class StandingDesk:
         self.history = Traffic(acknowledged=seen.acknowledged)
         print(f"\n{seen.summary()}", flush=True)
         wrong = seen.wrong()
-        assert not wrong, "\n".join([seen.summary(), *wrong[:20]])
+        assert not wrong, "\n".join([seen.summary(), f"search away: {away}", *wrong[:20]])
         self.check()
 
     def check(self) -> None:
@@ -81,7 +84,9 @@ def watching_search(desk: Desk) -> Iterator[list[tuple[float, float]]]:
     def watch() -> None:
         while not ending.wait(WATCH_SECONDS):
             looked_at = time.monotonic()
-            if not any(is_ready(pod) for pod in desk.pods("search")):
+            with contextlib.suppress(Failed, subprocess.TimeoutExpired):  # of the API server: it is asked again
+                if any(is_ready(pod) for pod in desk.pods("search")):
+                    continue
                 began_at = away.pop()[0] if away and away[-1][1] > looked_at else looked_at - 2 * WATCH_SECONDS
                 away.append((began_at, time.monotonic() + RECOVERY_SECONDS))
 

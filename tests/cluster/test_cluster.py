@@ -11,18 +11,12 @@ import pytest
 
 from cluster.cluster import Cluster, wait_until
 from cluster.conftest import open_cluster
-from cluster.desk import restricted_namespace
+from cluster.desk import RESTRICTED_POD, restricted_namespace
 from cluster.images import Images
 from cluster.kubernetes import Failed, Manifest
 
 SAYS = "import http.server as h; h.test(h.SimpleHTTPRequestHandler, port=8080)"
 ASKS = "import sys, urllib.request as u; print(u.urlopen(sys.argv[1], timeout=5).status)"
-RESTRICTED = {
-    "runAsNonRoot": True,
-    "runAsUser": 10001,
-    "seccompProfile": {"type": "RuntimeDefault"},
-    "fsGroup": 10001,
-}
 
 
 def test_pods_of_both_nodes_find_each_other_and_keep_what_they_are_given(cluster: Cluster, images: Images) -> None:
@@ -99,7 +93,7 @@ def _pod(name: str, node: str, images: Images, *, claims: bool = True) -> Manife
     if claims:
         container["volumeMounts"] = [{"name": "kept", "mountPath": "/kept"}]
         spec["volumes"] = [{"name": "kept", "persistentVolumeClaim": {"claimName": "kept"}}]
-    spec |= {"containers": [container], "securityContext": RESTRICTED, "terminationGracePeriodSeconds": 1}
+    spec |= {"containers": [container], "securityContext": RESTRICTED_POD, "terminationGracePeriodSeconds": 1}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": {"app": "web"}}, "spec": spec}
 
 

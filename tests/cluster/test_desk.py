@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from typing import Any
 
@@ -97,7 +98,7 @@ def kill(desk: Desk, pod: Manifest, component: str) -> None:
     """SIGKILL to the pod's process; returns when the container has been started anew and is ready."""
     name = pod["metadata"]["name"]
     status = container_status(pod, component)
-    desk.cluster.kill_container(pod["spec"]["nodeName"], status["containerID"])
+    desk.cluster.signal_container(pod["spec"]["nodeName"], status["containerID"], signal.SIGKILL)
 
     def is_back() -> bool:
         now = container_status(desk.kubectl.get("pod", name), component)
