@@ -58,6 +58,22 @@ async def test_entries_of_a_document_that_went_away_before_it_was_put_are_remove
     await desk.publisher().publish([announced])
     assert desk.entries(WORDS) == {}
     assert record_now(desk).deleted
+    assert (record_now(desk).source == "unrecorded") is not was_deleted
+
+
+async def test_what_is_gone_and_was_never_recorded_gets_no_name_so_that_a_backup_is_restored_over_it() -> None:
+    desk = FakeDesk()
+    desk.source.write("a.md", page("alpha"))
+    failed = desk.publisher()
+    prepared = await failed.prepare([A])
+    await failed._write_words(prepared.works, prepared.generations)
+    desk.source.remove("a.md")
+    await desk.reconciler().run()
+    for change in (Change(SOURCE, "a.md", keep_absent=True), A):
+        revision = record_now(desk).revision
+        await desk.publisher().publish([change])
+        assert (record_now(desk).source, record_now(desk).revision) == ("unrecorded", revision + 1)
+        assert record_now(desk).deleted
 
 
 async def test_a_document_that_comes_back_after_its_orphans_were_removed_is_published_under_its_own_path() -> None:

@@ -17,6 +17,8 @@ from refdesk.generation import generation_name
 REMEMBERED = 5
 """Earlier paths and content hashes that a record keeps."""
 UNDETERMINED = "und"
+UNRECORDED = "unrecorded"
+"""Source of a tombstone that stands for entries without a record; docstore restores over it."""
 
 
 @dataclass(frozen=True)
@@ -189,10 +191,22 @@ def fenced_record(view: pb.Document) -> pb.Document:
     return record
 
 
+def is_unrecorded(view: pb.Document | None) -> bool:
+    """Whether nothing was ever recorded of a document, or no more than that it may have entries."""
+    return view is None or view.source == UNRECORDED
+
+
+def unrecorded_record(view: pb.Document | None, origin: Origin, generations: Sequence[Generation]) -> pb.Document:
+    """What stands for a document that went away before it was recorded: a backup that knows it is restored over that."""
+    record = unrecorded_tombstone(origin.project, origin.document_id, generations)
+    record.revision += view.revision if view else 0
+    return record
+
+
 def unrecorded_tombstone(project: str, document_id: str, generations: Sequence[Generation]) -> pb.Document:
     """A record for entries whose document was never recorded: nothing but its id is known, and whoever publishes it renames it."""
-    record = pb.Document(document_id=document_id, project=project, source="unrecorded", revision=1, deleted=True)
-    record.path = f"unrecorded/{document_id}"
+    record = pb.Document(document_id=document_id, project=project, source=UNRECORDED, revision=1, deleted=True)
+    record.path = f"{UNRECORDED}/{document_id}"
     record.heads.extend(pb.Head(generation=one.name, embeddable=True) for one in generations)
     return record
 

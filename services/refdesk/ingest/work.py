@@ -68,6 +68,8 @@ def plan_record(work: Work, generations: Sequence[Generation]) -> None:
         work.end(Ending.UNCHANGED)
     elif work.verdict is Verdict.CUT and work.parsed is not None:
         work.record = records.cut_record(work.view, work.origin, work.found, work.parsed, generations)
+    elif work.raw is None and work.found.absent and not work.origin.pushed and records.is_unrecorded(work.view):
+        work.record = records.unrecorded_record(work.view, work.origin, generations)
     elif work.verdict is Verdict.BURY:
         work.record = records.buried_record(work.view, work.origin, work.found, generations)
     elif work.verdict is Verdict.TOUCH and work.view is not None:
