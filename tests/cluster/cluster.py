@@ -8,8 +8,10 @@ import os
 import secrets
 import shutil
 import signal
+import subprocess
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Self
 
@@ -17,7 +19,7 @@ from cluster.addons import start_dns, start_firewall, start_metrics
 from cluster.cgroups import remove_stale
 from cluster.control_plane import start_control_plane, write_keys
 from cluster.debian import install_packages
-from cluster.kubernetes import Helm, Kubectl, Program
+from cluster.kubernetes import Failed, Helm, Kubectl, Program
 from cluster.layout import Layout
 from cluster.node import Node, tail
 from cluster.programs import NEEDED, Programs
@@ -104,9 +106,13 @@ class Cluster:
 
     def import_images(self, *archives: Path) -> None:
         """Gives every node the images of these archives. Raises: CannotStart."""
-        for archive in archives:
-            for worker in self.workers:
+
+        def give(worker: Worker) -> None:
+            for archive in archives:
                 worker.import_image(archive)
+
+        with ThreadPoolExecutor(len(self.workers)) as pool:
+            list(pool.map(give, self.workers))
 
     def add_volumes(self, count: int, class_name: str = "local") -> None:
         """Volumes for claims, as folders that every node reaches, in a class that claims without one get."""
@@ -181,7 +187,10 @@ class Cluster:
 def wait_until(holds: Callable[[], bool], otherwise: str, seconds: float = READY_SECONDS) -> None:
     """Looks again and again. Raises: CannotStart with `otherwise` when time is up."""
     ends_at = time.monotonic() + seconds
-    while not holds():
+    while True:
+        with contextlib.suppress(Failed, subprocess.TimeoutExpired):  # an API server that is busy is asked again
+            if holds():
+                return
         if time.monotonic() > ends_at:
             raise CannotStart(f"{otherwise} after {seconds:g} s")
         time.sleep(0.2)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -38,6 +38,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [item for item in items if item not in left_out]
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A test that fails shows what the desk's pods were and last said."""
+    report = yield
+    standing = getattr(item, "funcargs", {}).get("standing")
+    if report.failed and isinstance(standing, StandingDesk):
+        report.sections.append(("the desk", standing.desk.describe()))
+    return report
+
+
 @pytest.fixture(scope="session")
 def images() -> Images:
     """Built once a hash of their sources."""
@@ -50,7 +60,9 @@ def images() -> Images:
 @pytest.fixture(scope="session")
 def cluster(images: Images, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """Two nodes with all images, and volumes for claims; shared, so a test takes a namespace of its own."""
-    with open_cluster(tmp_path_factory.mktemp("cluster"), images, nodes=2, firewall=WANTED == "full") as cluster:
+    with open_cluster(
+        tmp_path_factory.mktemp("cluster"), images.archives, nodes=2, firewall=WANTED == "full"
+    ) as cluster:
         cluster.add_volumes(VOLUMES)
         yield cluster
 
@@ -64,11 +76,11 @@ def standing(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Stan
 
 
 @contextlib.contextmanager
-def open_cluster(folder: Path, images: Images, *, nodes: int, firewall: bool) -> Iterator[Cluster]:
-    """A cluster for a fixture, which fails with one line where that cannot be."""
+def open_cluster(folder: Path, archives: tuple[Path, ...], *, nodes: int, firewall: bool) -> Iterator[Cluster]:
+    """A cluster with these images, for a fixture, which fails with one line where that cannot be."""
     cluster = Cluster(folder, nodes, firewall=firewall)
     try:
-        cluster.start(images.archives)
+        cluster.start(archives)
         yield cluster
     except CannotStart as error:
         pytest.fail(f"{error}\n{cluster.log_tails()}", pytrace=False)

@@ -52,10 +52,11 @@ def start_control_plane(layout: Layout, node: Node, programs: Programs) -> None:
 
 def _asks(node: Node, *command: str) -> Callable[[], bool]:
     def is_ready() -> bool:
-        return (
-            subprocess.run(node.command(*command), capture_output=True, check=False, timeout=LOOK_SECONDS).returncode
-            == 0
-        )
+        try:
+            done = subprocess.run(node.command(*command), capture_output=True, check=False, timeout=LOOK_SECONDS)
+        except subprocess.TimeoutExpired:  # on a busy machine
+            return False
+        return done.returncode == 0
 
     return is_ready
 

@@ -13,6 +13,7 @@ PACKAGES = (
     "conntrack",
     "containerd",
     "containernetworking-plugins",
+    "curl",
     "debootstrap",
     "etcd-client",
     "etcd-server",
@@ -22,6 +23,7 @@ PACKAGES = (
     "iptables",
     "kmod",
     "nftables",
+    "procps",
     "runc",
     "socat",
     "util-linux",
@@ -52,7 +54,7 @@ def _is_installed(package: str) -> bool:
 
 
 def _run(command: tuple[str, ...]) -> None:
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "POLICY_RC_D": "101"}
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, check=False, timeout=INSTALL_SECONDS, env=environment

@@ -55,7 +55,9 @@ def test_cpu_of_pods_is_measured(cluster: Cluster) -> None:
 
 def test_nothing_is_left_of_a_cluster(tmp_path: Path, images: Images) -> None:
     before = _traces()
-    with open_cluster(tmp_path / "small", images, nodes=1, firewall=False) as small:
+    with open_cluster(
+        tmp_path / "small", (images.pause.archive, images.base.archive), nodes=1, firewall=False
+    ) as small:
         kubectl = restricted_namespace(small, "short")
         kubectl.apply(_pod("short", "node1", images, claims=False))
         kubectl.wait("condition=Ready", "pod", "short")

@@ -63,6 +63,7 @@ def test_the_one_search_pod_is_honest_while_it_is_away_and_back_soon(standing: S
     assert min(whole) - killed_at < SEARCH_SECONDS
 
 
+@pytest.mark.full
 def test_nobody_notices_an_upgrade_to_another_image_and_config_nor_a_rollback(standing: StandingDesk) -> None:
     desk = standing.desk
     with standing.under_traffic():
@@ -73,6 +74,7 @@ def test_nobody_notices_an_upgrade_to_another_image_and_config_nor_a_rollback(st
         assert images_of(desk) == {"localhost/refdesk:test"}
 
 
+@pytest.mark.full
 def test_nobody_notices_that_a_node_is_drained(standing: StandingDesk) -> None:
     desk = standing.desk
     with standing.under_traffic():

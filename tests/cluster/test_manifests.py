@@ -50,10 +50,9 @@ def dry_run(
     manifests = [one for one in yaml.safe_load_all(rendered) if one]
     own = [one for one in manifests if not one["apiVersion"].startswith(OPERATORS)]
     assert any(one["kind"] == "Deployment" for one in own)
-    # A pod is looked at together with its account, which nothing else but this makes.
-    accounts = [one for one in own if one["kind"] == "ServiceAccount"]
-    if accounts:
-        kubectl.apply(*accounts)
+    # A pod is looked at together with its account, which must be there.
+    for name in {one["spec"]["serviceAccountName"] for one in own if one["kind"] == "Pod"}:
+        kubectl.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name}})
     done = kubectl.attempt("apply", "--server-side", "--dry-run=server", "-f", "-", given=yaml.safe_dump_all(own))
     assert done.returncode == 0, done.stderr
     assert "violate" not in done.stderr
