@@ -42,7 +42,7 @@ cluster-programs: setup-dev model # Makes ahead what the next takes longest to m
 test-cluster: setup-dev model ## Tests the chart on a real Kubernetes, in namespaces of this machine: root, Debian and Go are needed.
 	REFDESK_TEST_CLUSTER=ci $(BIN)/python -m pytest tests/cluster
 
-test-cluster-full: setup-dev model ## The same, and what takes longer: network policies, a restore, values of every kind.
+test-cluster-full: setup-dev model ## The same, and what takes longer: rollouts, a drain, network policies, a restore.
 	REFDESK_TEST_CLUSTER=full $(BIN)/python -m pytest tests/cluster
 
 check: setup-dev ## Format, lint, types, import contracts, protos, generated code, what belongs together.
