@@ -27,7 +27,7 @@ SERVICE_CONFIG = json.dumps(
                 },
             }
         ],
-        "retryThrottling": {"maxTokens": 10, "tokenRatio": 0.1},
+        "retryThrottling": {"maxTokens": 100, "tokenRatio": 0.1},  # a pod that goes breaks many calls at once
     }
 )
 SIZE_OPTIONS = [("grpc.max_receive_message_length", MESSAGE_BYTES), ("grpc.max_send_message_length", MESSAGE_BYTES)]
