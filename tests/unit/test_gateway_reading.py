@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.errors import InvalidArgument, NotFound, RefdeskError
+from refdesk.gateway.budgets import Packer
 from refdesk.gateway.surfaces.docs import instructions
 from refdesk.gateway.surfaces.docs.cutting import Cutter
 from refdesk.gateway.surfaces.docs.document import ReadDocument
@@ -76,7 +77,8 @@ def test_an_unknown_heading_is_answered_with_at_most_forty_that_exist() -> None:
 
 def reader(*documents: docstore_api.Document, embedder: FakeEmbedder | None = None) -> ReadDocument:
     docstore: Any = FakeDocstore(list(documents))
-    return ReadDocument(docstore, Cutter(TokenCounter(embedder or FakeEmbedder(), 1.0)))
+    tokens = TokenCounter(embedder or FakeEmbedder(), 1.0)
+    return ReadDocument(docstore, Cutter(tokens), Packer(tokens))
 
 
 async def read(document: docstore_api.Document, embedder: FakeEmbedder | None = None, **given_arguments: Any) -> Any:
