@@ -15,6 +15,9 @@ DOCUMENT_NAMESPACE = uuid5(NAMESPACE, "document")
 SECTION_NAMESPACE = uuid5(NAMESPACE, "section")
 CHUNK_NAMESPACE = uuid5(NAMESPACE, "chunk")
 
+UNRECORDED = "unrecorded"
+"""Source of a tombstone that stands for entries without a record; a backup is restored over it."""
+
 SHORT_ID_DIGITS = 8
 DOCID_DIGITS = 6
 

@@ -20,9 +20,10 @@ import yaml
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from fakes.certificates import Authority
+from fakes.ready import Ready
 from refdesk.api.docstore.v1 import docstore_pb2 as docstore_api
 from refdesk.api.search.v1 import search_pb2 as search_api
-from refdesk.errors import PermissionDenied, Unavailable
+from refdesk.errors import PermissionDenied
 from refdesk.rpc.channel import open_channel
 from refdesk.rpc.contract import CONTRACTS
 from refdesk.rpc.far import Far
@@ -51,22 +52,6 @@ class HeldSearch(FakeSearch):
             self.asked.set()
             await self.release.wait()
         return await super().retrieve(request)
-
-
-class Ready:
-    """A fake as a service that the server can serve; what it has not is away."""
-
-    def __init__(self, fake: Any) -> None:
-        self._fake = fake
-
-    def not_ready_reason(self) -> str:
-        return ""
-
-    def __getattr__(self, name: str) -> Any:
-        async def away(_: Any) -> Any:
-            raise Unavailable(f"this fake has no {name}")
-
-        return getattr(self._fake, name, away)
 
 
 def certified(authority: Authority, name: str, **callers: list[str]) -> dict[str, Any]:

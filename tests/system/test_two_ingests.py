@@ -20,6 +20,7 @@ import yaml
 
 from fakes.embedder import FakeEmbedder
 from fakes.raw_store import PushDocstore
+from fakes.ready import Ready
 from fakes.search import FakeSearch
 from fakes.waiting import until
 from refdesk.api.ingest.v1 import ingest_pb2 as pb
@@ -34,22 +35,6 @@ from servers.nats import NatsProcess
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 START_SECONDS = 60.0
 TAKEOVER_SECONDS = leases.LEASE_SECONDS + 2 * leases.RENEW_SECONDS + 3
-
-
-class Ready:
-    """A fake as a service that the server can serve; what it has not is away."""
-
-    def __init__(self, fake: Any) -> None:
-        self._fake = fake
-
-    def not_ready_reason(self) -> str:
-        return ""
-
-    def __getattr__(self, name: str) -> Any:
-        async def away(_: Any) -> Any:
-            raise Unavailable(f"this fake has no {name}")
-
-        return getattr(self._fake, name, away)
 
 
 class IngestProcess:

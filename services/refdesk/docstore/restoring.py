@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from refdesk.api.docstore.v1 import docstore_pb2 as pb
 
-UNRECORDED = "unrecorded"
-"""Source of a tombstone that stands for entries without a record."""
 REVISIONS_ABOVE = 1 << 20
 """No document is put so often between a backup and its restoring: stamps of all those puts are below the restored revision."""
 

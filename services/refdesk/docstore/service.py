@@ -10,10 +10,11 @@ from refdesk.docstore import cursor, metrics, validation
 from refdesk.docstore.engines.interface import DocumentStore, UnfinishedKey, View
 from refdesk.docstore.engines.raw_interface import RawPut
 from refdesk.docstore.raw_documents import RawDocuments
-from refdesk.docstore.restoring import UNRECORDED, restored, restored_push
+from refdesk.docstore.restoring import restored, restored_push
 from refdesk.docstore.settings import DocstoreSettings
 from refdesk.engines.late import waiting_reason
 from refdesk.errors import AlreadyExists, InvalidArgument, NotFound
+from refdesk.ids import UNRECORDED
 
 PAGE_SIZE, MAX_PAGE_SIZE = 200, 1000
 SUGGESTIONS, MAX_SUGGESTIONS = 5, 20

@@ -13,12 +13,11 @@ from enum import Enum
 
 from refdesk.api.docstore.v1 import docstore_pb2 as pb
 from refdesk.generation import generation_name
+from refdesk.ids import UNRECORDED
 
 REMEMBERED = 5
 """Earlier paths and content hashes that a record keeps."""
 UNDETERMINED = "und"
-UNRECORDED = "unrecorded"
-"""Source of a tombstone that stands for entries without a record; docstore restores over it."""
 
 
 @dataclass(frozen=True)
